@@ -18,7 +18,7 @@
 # share, of sql/FOLDER/NAME.sql. Of a script, these are the lines after `-- Shared`, up to `-- Own`.
 # `-- Facts`, then lines `name description`: there are two queries. The first one gives a row, whose columns
 # are parameters of the second: those that are listed here, and those that a file with CTEs lists.
-# A description goes on in lines that stand further right than entries do, that of NAME in the second line.
+# A description goes on in lines that stand further right than entries do, that of NAME below it.
 
 function fail(message) {
     printf "%s:%d: %s\n", FILENAME, FNR, message > "/dev/stderr"
@@ -165,6 +165,7 @@ FNR == 1 {
     source = FILENAME
     if (index($0, "-- " name ": ") != 1)
         fail("the first line must be `-- " name ": what it gives`")
+    last_of_summary = 1
     summary = substr($0, length(name) + 6)
     sub(/\.$/, "", summary)
     family = question = arguments = columns = sql = shown = section = layout = style = id = link = empty = ""
@@ -182,7 +183,8 @@ FNR == 1 {
     next
 }
 
-FNR == 2 && /^--   / {
+FNR == last_of_summary + 1 && /^--   / {
+    last_of_summary = FNR
     summary = summary " " rest($0, 2)
     sub(/\.$/, "", summary)
     next

@@ -5,7 +5,6 @@
 */
 #include <math.h>
 
-#include "text/ascii.h"
 #include "ends.h"
 #include "plotly_json.h"
 #include "ticks.h"

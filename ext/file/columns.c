@@ -52,9 +52,9 @@ static void use_large_pages(unsigned char *block, size_t size)
         pages_prefer_large(block, size);
 }
 
-/* As memory_allocate(), for `size` bytes from `*start` on, which lie in large pages from their first
-** byte if they fill one, and to their last if they fill more than half of the last one. The block,
-** which is returned, is then larger by up to a page and a half, of which up to one, before
+/* As memory_allocate(), for `size` bytes from `*start` on, which lie in large pages from their
+** first byte if they fill one, and to their last if they fill more than half of the last one. The
+** block, which is returned, is then larger by up to a page and a half, of which up to one, before
 ** `*start`, is never touched. */
 static unsigned char *allocate_large(size_t size, unsigned char **start)
 {

@@ -5,7 +5,6 @@
 #define TRACEDIFF_KINDS_H
 
 #include "file.h"
-#include "base/sort.h"
 
 /* The category of a name. */
 enum category category_of(const char *name, size_t length);

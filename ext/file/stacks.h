@@ -15,7 +15,6 @@
 #define TRACEDIFF_STACKS_H
 
 #include "file.h"
-#include "base/sort.h"
 
 /* Fills in file->stacks, unless that has been done already. */
 bool stacks_find(struct trace_file *file, const struct stopper *stopper, struct failure *failure);

@@ -5,7 +5,6 @@
 #define TRACEDIFF_FLOWS_H
 
 #include "file/file.h"
-#include "base/sort.h"
 
 /* The beginning (s) or the end (f) of a flow. */
 struct flow {

@@ -2,7 +2,6 @@
 ** The path of a job in the report: a lane for each step, and in it a stretch for each rank that the
 ** path is on. Where two stretches meet, one rank waits for the other.
 */
-#include <math.h>
 #include <string.h>
 
 #include "report_format.h"

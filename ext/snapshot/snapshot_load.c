@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "text/number.h"
 #include "annotated.h"
 #include "lifetimes.h"
 

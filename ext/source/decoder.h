@@ -11,7 +11,6 @@
 #ifndef TRACEDIFF_DECODER_H
 #define TRACEDIFF_DECODER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 enum decoded {

@@ -4,7 +4,6 @@
 #ifndef TRACEDIFF_NEAREST_H
 #define TRACEDIFF_NEAREST_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* A search for the name nearest to a word. Initialise with {word, length, NULL, 0}. */

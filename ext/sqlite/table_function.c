@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include "text/text.h"
-#include "arguments.h"
 #include "create_arguments.h"
 #include "kept_rows.h"
 

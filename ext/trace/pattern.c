@@ -106,7 +106,7 @@ static bool in_list(const char **p, const char *end, uint32_t c)
     return is != negated;
 }
 
-/* Whether what a pattern has at `*p`, which is not `*`, matches a character; moves `*p` after it. */
+/* Whether what a pattern has at `*p`, not a `*`, matches a character; moves `*p` after it. */
 static bool takes(const char **p, const char *end, uint32_t c)
 {
     if (*p == end)

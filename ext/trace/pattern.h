@@ -1,7 +1,7 @@
 /*
 ** Patterns of paths. They mean the same on every system and in every locale:
-** 1. `*` is any characters, `?` is one, `[...]` one of those listed, `[!...]` or `[^...]` one that is
-**    not; the list has characters, ranges (`a-z`, by code point) and classes of ASCII
+** 1. `*` is any characters, `?` is one, `[...]` one of those listed, `[!...]` or `[^...]` one that
+**    is not; the list has characters, ranges (`a-z`, by code point) and classes of ASCII
 **    (`[:digit:]`). A character is one of UTF-8; a byte that is none counts as one
 ** 2. None of these is a separator (path.h) or the dot at the beginning of a name
 ** 3. `\` before a character makes it stand for itself, where it is not a separator

@@ -1,10 +1,12 @@
--- 06_gains: What a fix would bring: the step of test with 0, 50 and 100 % of one cause undone, as a simulation of the recording says; gain is how much shorter it is. Gains do not add up: what several causes have in common is in each
+-- 06_gains: What a fix would bring: the step of test with 0, 50 and 100 % of one cause undone, as a simulation of the
+--   recording says; gain is how much shorter it is. Gains do not add up: what several causes have in common is in each
 -- Layout table fall
 -- SQL
 --   SELECT text, gain_half / 1000 AS half_ms, gain_alone / 1000 AS gain_ms, cumulative / 1000 AS with_those_above_ms
 --   FROM trace_undo(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :shown, :steps);
 -- Rules:
---   1. Causes are those of 06_causes, in the same order; the bar goes from the step of test to the step without the cause.
+--   1. Causes are those of 06_causes, in the same order; the bar goes from the step of test to the step without the
+--      cause.
 --   2. The last row is the step without all causes, the small ones included.
 WITH cause AS MATERIALIZED (
   SELECT kind, class, text, diff_time / 1000 AS d, gain_half / 1000 AS half, gain_alone / 1000 AS gain,
@@ -21,13 +23,13 @@ line AS (
   FROM cause
   WHERE kind IS NOT NULL AND place <= 7 AND abs(d) >= 0.01 * abs(:diff_ms) AND abs(d) >= :least
   UNION ALL
-  SELECT place, 'all causes', '(control: ' || printf('%.*f', :digits, :control_ms / :size) || ')', :test_ms, NULL, after,
-         :test_ms - after, 'sum'
+  SELECT place, 'all causes', '(control: ' || printf('%.*f', :digits, :control_ms / :size) || ')',
+         :test_ms, NULL, after, :test_ms - after, 'sum'
   FROM cause
   WHERE kind IS NULL AND place > 1)
 SELECT text AS "undone|head", note AS "|note", whole AS "0 %|time", half AS "50 %|time", undone AS "100 %|time",
        gain AS "gain|change", :diff_ms AS "|from", :diff_ms - gain AS "|to",
-       min(0, :diff_ms, min(:diff_ms - gain) OVER ()) AS "|low", max(0, :diff_ms, max(:diff_ms - gain) OVER ()) AS "|high",
-       style AS "|row"
+       min(0, :diff_ms, min(:diff_ms - gain) OVER ()) AS "|low",
+       max(0, :diff_ms, max(:diff_ms - gain) OVER ()) AS "|high", style AS "|row"
 FROM line
 ORDER BY place

@@ -34,33 +34,18 @@
 -- Grain: one row for the host, one per operator that is compared, one for all other operators; operators by |rest_time|
 -- descending, then by name, shapes, types.
 -- Rules: L7. As trace_clock_factor has it for kernels; the factor of an operator is that of its means.
--- With shared/factors
-ran AS MATERIALIZED (
-  SELECT name, shapes, types,
-         control_events AS c_counts, test_events AS t_counts, control_self_time AS c, test_self_time AS t
-  FROM trace_diff_by(:control, :test, 'name,cat,shapes,types', :control_rank, :test_rank,
-                     :control_iteration, :test_iteration, 'CPU', 2, :steps)
-  WHERE cat IN ('cpu_op', 'Operator')
-  LIMIT -1),
--- shapes and types that only one side has recorded tell nothing
-known AS MATERIALIZED (
-  SELECT max(c_counts > 0 AND shapes IS NOT NULL) AND max(t_counts > 0 AND shapes IS NOT NULL) AS shapes,
-         max(c_counts > 0 AND types IS NOT NULL) AND max(t_counts > 0 AND types IS NOT NULL) AS types
-  FROM ran
-  LIMIT -1),
-operator AS MATERIALIZED (
-  SELECT ran.name, CASE WHEN known.shapes THEN ran.shapes END AS shapes,
-         CASE WHEN known.types THEN ran.types END AS types,
-         sum(c_counts) AS c_counts, sum(t_counts) AS t_counts, sum(c) AS c, sum(t) AS t
-  FROM known CROSS JOIN ran
-  GROUP BY 1, 2, 3
-  LIMIT -1),
--- counts are whole numbers of executions, so sums of their means differ by rounding at most
-compared AS MATERIALIZED (
-  SELECT *, c_counts AS counts, t / c AS ratio, c + t AS time
-  FROM operator
-  WHERE c > 0 AND t > 0 AND abs(c_counts - t_counts) < 1e-9 * c_counts
-  LIMIT -1),
+-- Facts
+--   outcome     of the host
+--   factor      the weighted median
+--   away        the factor or its inverse, whichever is greater
+--   low         a quarter of the weight has this factor or less
+--   high        a quarter of the weight has this factor or more
+--   operators   operators that are compared
+--   c_compared  us a step in control that these have
+--   t_compared  the same in test
+--   c           us a step in control
+--   t           the same in test
+-- With shared/operators
 host AS MATERIALIZED (
   SELECT *, CASE WHEN operators < 3 OR c_compared < 0.1 * c OR t_compared < 0.1 * t THEN 'too few operators'
                  WHEN away >= 1.15 AND high / low < away THEN 'one factor'
@@ -70,27 +55,33 @@ host AS MATERIALIZED (
   CROSS JOIN (SELECT count(*) AS operators, total(c) AS c_compared, total(t) AS t_compared FROM compared)
   CROSS JOIN (SELECT total(c) AS c, total(t) AS t, count(*) AS names FROM operator)
   WHERE names > 0
-  LIMIT -1),
+  LIMIT -1)
+SELECT * FROM host;
+
+-- With shared/operators
 line AS (
-  SELECT 0 AS place, 'host' AS kind, outcome, NULL AS name, NULL AS shapes, NULL AS types, NULL AS counts, factor, low,
-         high, operators, (c_compared + t_compared) / nullif(c + t, 0) AS share, c, t,
-         CASE outcome WHEN 'one factor' THEN c_compared * (factor - 1) ELSE 0.0 END AS explained,
-         CASE outcome
-           WHEN 'one factor' THEN 'the host is ' || printf(CASE WHEN away >= 9.95 THEN '%.0f' ELSE '%.1f' END, away)
-             || CASE WHEN factor > 1 THEN ' times as slow' ELSE ' times as fast' END || ' throughout: machine load?'
+  SELECT 0 AS place, 'host' AS kind, :outcome AS outcome, NULL AS name, NULL AS shapes, NULL AS types, NULL AS counts,
+         :factor AS factor, :low AS low, :high AS high, :operators AS operators,
+         (:c_compared + :t_compared) / nullif(:c + :t, 0) AS share, :c AS c, :t AS t,
+         CASE :outcome WHEN 'one factor' THEN :c_compared * (:factor - 1) ELSE 0.0 END AS explained,
+         CASE :outcome
+           WHEN 'one factor' THEN 'the host is ' || printf(CASE WHEN :away >= 9.95 THEN '%.0f' ELSE '%.1f' END, :away)
+             || CASE WHEN :factor > 1 THEN ' times as slow' ELSE ' times as fast' END || ' throughout: machine load?'
            WHEN 'load differs' THEN 'the load of the host differs (x '
-             || printf(CASE WHEN low >= 9.95 THEN '%.0f' WHEN low < 0.095 THEN '%.2f' ELSE '%.1f' END, low) || ' to x '
-             || printf(CASE WHEN high >= 9.95 THEN '%.0f' WHEN high < 0.095 THEN '%.2f' ELSE '%.1f' END, high)
+             || printf(CASE WHEN :low >= 9.95 THEN '%.0f' WHEN :low < 0.095 THEN '%.2f' ELSE '%.1f' END, :low)
+             || ' to x '
+             || printf(CASE WHEN :high >= 9.95 THEN '%.0f' WHEN :high < 0.095 THEN '%.2f' ELSE '%.1f' END, :high)
              || ' by operator)' END AS text, NULL AS beyond
-  FROM host
+  WHERE :outcome IS NOT NULL
   UNION ALL
-  SELECT 1, 'operator', NULL, w.name, shapes, types, counts, ratio, NULL, NULL, NULL, NULL, w.c, w.t,
-         CASE outcome WHEN 'one factor' THEN w.c * (host.factor - 1) ELSE 0.0 END, NULL, NULL
-  FROM host CROSS JOIN weighed AS w
+  SELECT 1, 'operator', NULL, name, shapes, types, counts, ratio, NULL, NULL, NULL, NULL, c, t,
+         CASE :outcome WHEN 'one factor' THEN c * (:factor - 1) ELSE 0.0 END, NULL, NULL
+  FROM compared
   UNION ALL
   SELECT 2, 'other', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, c, t, 0.0, NULL,
-         t - c - max(c * (min(low, 1) - 1), min(c * (max(high, 1) - 1), t - c))
-  FROM (SELECT low, high, c - c_compared AS c, t - t_compared AS t FROM host))
+         t - c - max(c * (min(:low, 1) - 1), min(c * (max(:high, 1) - 1), t - c))
+  FROM (SELECT :c - :c_compared AS c, :t - :t_compared AS t)
+  WHERE :outcome IS NOT NULL)
 SELECT kind, outcome, name, shapes, types, counts, factor, low, high, operators, share, c AS control_time,
        t AS test_time, t - c AS diff_time, explained AS explained_time, t - c - explained AS rest_time, text,
        beyond AS beyond_time

@@ -551,8 +551,8 @@ class Embedding(InFolder):
                 self.assertEqual(self.embed("tracediff/x.sql")[:2], (1, f"tracediff/x.sql:9: {message}\n"))
 
     def test_descriptions_that_go_on(self):
-        """In lines that stand further right; what NAME gives, in the second line."""
-        write("x.sql", "-- x: what,\n--   and more.\n-- Family: helpers\n-- Question: What?\n-- Parameters\n"
+        """In lines that stand further right; what NAME gives, below it."""
+        write("x.sql", "-- x: what,\n--   and\n--   more.\n-- Family: helpers\n-- Question: What?\n-- Parameters\n"
                        "--   :trace  TEXT required  a\n--                          trace; \"it\"\n"
                        "--   :ranks  any            ranks\n-- Columns\n--   a  TEXT  one\n--            of\n"
                        "--            three\n--   b  TEXT  two\nSELECT 1 AS a, 2 AS b;\n")

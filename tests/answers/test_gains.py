@@ -149,6 +149,27 @@ class Examples(InFolder):
                                 ("changed", "compute", "aten::clone", None, -20.0, -20.0, 130.0)])
         self.assertEqual(last, (None, None, None, None, 0.0, None, 130.0))
 
+    def test_e9_what_went_begins_after_its_launch(self):
+        """The stream is idle before it: it begins a launch latency, 4 us here, after it was launched."""
+        for side, went in (("control", True), ("test", False)):
+            clone = (event("aten::clone", 60, 5), launch(61, 2, 2), kernel("copy", 66, 30, 2)) if went else ()
+            begin, end = (65, 101) if went else (60, 73)
+            write(f"{side}.json", document(
+                step(0, 0, end + 19), event("aten::mm", 5, 10), launch(6, 2, 1), kernel("gemm", 10, 20, 1), *clone,
+                event("aten::item", begin, end - begin), sync(begin + 5, end - begin - 5)))
+        _, last = self.undone()
+        self.assertEqual(last, (None, None, None, None, -1.0, None, 120.0))
+
+    def test_e9_what_came_between_events_that_do_not_nest(self):
+        """Without it, the time until the next point of the thread, the end of `outer`, is that of control."""
+        for side, came in (("control", False), ("test", True)):
+            copy = (launch(25, 2, 2), kernel("copy", 41, 2, 2)) if came else ()
+            write(f"{side}.json", document(
+                step(0, 0, 100), event("outer", 5, 30), event("inner", 10, 10), launch(12, 28, 1),
+                kernel("gemm", 30, 1, 1), *copy))
+        rows = self.rows(UNDONE, "control.json", "test.json")
+        self.assertEqual({row[5] for row in rows if row[:2] == ("changed", "compute")}, {0.0})
+
     def test_e9_synchronizing(self):
         for side, waits in (("control", False), ("test", True)):
             copy = {**kernel("Memcpy DtoH (Device -> Pageable)", 101, 10, 9), "cat": "gpu_memcpy"}
@@ -396,6 +417,69 @@ class Changes(InFolder):
         self.assertEqual(self.value("SELECT recorded_ns - simulated_ns FROM trace_what_if('t.json', ?)",
                                     json.dumps([one] * 1000)), 1000)
         self.refused("trace_what_if: changes[1000] is one too many: 1000 are the most", [one] * 1001)
+
+    PIECES = ('[', ']', '{', '}', ',', ':', '"', "'", '\\', '\0', '\\u0000', '\\ud800', '"what"', '"host"', '"device"',
+              '"factor"', '"set_us"', '"op"', '"name"', '"rank"', '"step"', '"remove"', 'true', 'null', 'NaN', 'Infinity',
+              '-0', '1e999', '1e-999', '1e308', '9223372036854775808', '0x10', '.5', '5.', '"%"', '"\\""', "it's",
+              '/**/', '//', '\ufeff', '[[[', ' ', '\n', 'é')
+
+    def hostile(self, rng):
+        """A text that is nearly changes."""
+        text = json.dumps([{"what": rng.choice(("host", "device")), rng.choice(("factor", "set_us", "add_us")): rng.choice(
+            (0, 0.5, 3, 1e12, -1)), **rng.choice(({}, {"op": "op1"}, {"rank": 0}, {"step": 1}, {"class": "host"}))}
+            for _ in range(rng.randrange(3))])
+        for _ in range(rng.randrange(4)):
+            at = rng.randrange(len(text) + 1)
+            upto = at + rng.choice((0, 0, 1, rng.randrange(8)))
+            text = text[:at] + "".join(rng.choice(self.PIECES) for _ in range(rng.randrange(3))) + text[upto:]
+        return text
+
+    def test_hostile_texts(self):
+        """Rows, or one error of trace_what_if."""
+        recorded, answered, refused = [row[:2] for row in self.rows(STEPS, "t.json", "[]")], 0, 0
+        for seed in range(series(400, 20000)):
+            text = self.hostile(random.Random(seed))
+            for given in (text, text.encode("utf-8", "surrogatepass")) if seed % 50 == 0 else (text,):
+                try:
+                    rows = self.rows(STEPS, "t.json", given)
+                    self.assertEqual([row[:2] for row in rows], recorded)
+                    answered += 1
+                except self.db.OperationalError as error:
+                    self.assertRegex(str(error), "^trace_what_if: (the )?changes", (seed, text))
+                    refused += 1
+        self.assertGreater(min(answered, refused), 50)
+
+    def test_long_and_deep_texts(self):
+        one = '{"what": "host", "op": "op1", "factor": 1}'
+        for text in ("[" * 10 ** 5, "[" * 10 ** 5 + "]" * 10 ** 5, '[{"op": ' * 10 ** 4, "[" + "1," * 10 ** 6, "x" * 10 ** 7,
+                     "[" + " " * 10 ** 7):
+            self.refused(self.ARRAY, text)
+        self.refused("trace_what_if: changes[1000] is one too many: 1000 are the most", f"[{','.join([one] * 10 ** 5)}]")
+        self.refused("trace_what_if: changes[0] must be an object", f"[{'[' * 900}{']' * 900}]")
+        self.of_first(": 'op' must be a LIKE pattern of at most 1000 bytes", what="host", factor=1, op="x" * 10 ** 6)
+        self.of_first(f" has an unknown key '{'k' * 60}'", what="host", factor=1, **{"k" * 10 ** 6: 1})
+        self.of_first(""" has an unknown key 'it"s'""", what="host", factor=1, **{'it"s': 1})
+        with self.assertRaisesRegex(self.db.OperationalError, "^trace_what_if: changes"):  # as SQLite reads NaN
+            self.rows(STEPS, "t.json", '[{"what": "host", "factor": NaN}]')
+        many = ",".join(f'"k{i}": 1' for i in range(10 ** 5))
+        self.refused("trace_what_if: changes[0] has an unknown key 'k0'", f'[{{"what": "host", "factor": 1, {many}}}]')
+
+    def test_interrupt_among_many_changes(self):
+        """1,000 patterns, each compared with all names."""
+        write("many.json", document(*(event(f"op{i:04}" + "x" * 90, i, 1) for i in range(2000))))
+        changes = json.dumps([{"what": "host", "op": "%x" * 40 + "y", "add_us": 1}] + [
+            {"what": "host", "op": "%x%x%x%x%", "factor": 1}] * 999)
+        self.rows(STEPS, "many.json", "[]")
+        left = [20]
+
+        def stop():
+            left[0] -= 1
+            return left[0] < 0
+
+        self.db.set_progress_handler(stop, 1)
+        with self.assertRaisesRegex(self.db.OperationalError, "^interrupted$"):
+            self.rows(STEPS, "many.json", changes)
+        self.db.set_progress_handler(None, 0)
 
     def test_patterns(self):
         for more in ({"what": "DEVICE", "name": "GEM_"}, {"name": "%", "op": "op%", "class": "Compute"}, {"rank": 0,

@@ -1,6 +1,6 @@
-"""What a fix would bring, against the rules E1 to E8 read a second time (oracle_gains.py): on random jobs, and on
-traces that do not ship. Unchanged, every time is the recorded one; changed, every step is as long as the oracle says,
-to the ns.
+"""What a fix would bring, against the rules E1 to E9 read a second time (oracle_gains.py, oracle_undo.py): on random
+jobs, and on traces that do not ship. Unchanged, every time is the recorded one; changed, every step is as long as the
+oracle says, to the ns; so are gains and what is undone.
 """
 import glob
 import json
@@ -11,14 +11,28 @@ from collections import Counter
 
 import oracle
 import oracle_gains
+import oracle_undo
 import traces
-from generate_gains import write_gains
+from generate_gains import write_gains, write_gains_pair
 from generate_job import write_job
 from generate_waits import write_pair
 from made import InFolder, document, event, kernel, launch, step, write
 from support import EXAMPLES, corpus, series, slow, slowest
 
 LENGTHS = "SELECT iteration, recorded_ns, simulated_ns, dropped FROM trace_what_if(?, ?, 'all', 'all')"
+GAINS = """SELECT what, class, name, rank, CAST(round(time * 1e3 * (SELECT count(*) FROM trace_what_if(?1, '[]', 'all', ?2)))
+    AS INTEGER), path_ns, gain_half_ns, gain_none_ns FROM trace_gains(?1, 'all', ?2, ?3)"""
+LEVELS = ("op", "top_op", "module", "annotation", "kernel")
+UNDONE = """SELECT kind, class, area, name, rank, gain_alone_ns, cumulative_ns FROM trace_undo(?, ?)
+    WHERE kind IS NOT NULL"""
+CAUSES = "SELECT kind, class, area, name, rank, replaced FROM trace_step_causes(?, ?, ?, ?)"
+PARTS = """SELECT class, area, family,
+    CASE WHEN class = 'comm' THEN kernel
+         WHEN class IN ('idle_call', 'idle_launch', 'idle_unrecorded', 'call', 'unrecorded') THEN op
+         WHEN class IN ('compute', 'memory') THEN coalesce(top_name, kernel)
+         WHEN annotation LIKE 'enumerate(DataLoader)%' THEN annotation
+         ELSE top_name END
+    FROM trace_step_path(?, ?, NULL, 'device', 'trace') WHERE time_ns > 0"""
 FACTORS, SET, ADD = (0, 0.3, 0.5, 1.7, 2), (0, 5, 12.5), (-10, -3.3, 5, 40)
 
 
@@ -60,6 +74,19 @@ class Random(InFolder):
         self.assertEqual(sorted(found, key=repr), sorted(expected, key=repr), changes)
         return any(length != now for _, length, now, _ in expected)
 
+    def check_gains(self, trace, model, seed):
+        """Of all steps or, every other time, of one that all ranks have."""
+        numbers = {number for number, in self.rows("SELECT iteration FROM trace_what_if('job', '[]', 'all', 'all')")}
+        common = set.intersection(*({step.iteration for step in file.steps} for file in trace.files))
+        wanted = sorted(common)[seed // 2 % len(common)] if seed % 2 and common else "all"
+        level = LEVELS[seed % len(LEVELS)]
+        expected = oracle_undo.gains(model, level, numbers if wanted == "all" else {wanted})
+        found = {tuple(key): row for *key, time, path, half, none in self.rows(GAINS, "job", wanted, level)
+                 for row in [[time, path, half, none]]}
+        rest = found.pop((None,) * 4)
+        self.assertEqual(rest[1], expected.pop(None)[1])
+        self.assertEqual(found, expected)
+
     def series(self, write_made, enough=()):
         """Traces of all seeds, three changes each."""
         seen = Counter()
@@ -69,9 +96,11 @@ class Random(InFolder):
             write_made("job", seed)
             with self.subTest(seed=seed):
                 rng = random.Random(seed)
-                [model] = oracle_gains.models([oracle.read_trace("job")])
+                trace = oracle.read_trace("job")
+                [model] = oracle_gains.models([trace])
                 model.check()
                 self.check(model, [])
+                self.check_gains(trace, model, seed)
                 lags = oracle_gains.Changed(model).lags
                 for count in (1, 1, 3) if lags else ():
                     seen["moved"] += self.check(model, [random_change(rng, rng.choice(lags)) for _ in range(count)])
@@ -95,6 +124,71 @@ class Random(InFolder):
 
     def test_traces_of_all_kinds(self):
         self.series(write_traces, ("sync", "transfer"))
+
+
+class Undone(InFolder):
+    """Causes undone, alone and one after the other."""
+    COUNT = int(os.environ.get("RANDOM_TRACES") or series(8, 400))
+
+    def family(self, area, family, families):
+        """L1.3"""
+        star = (area or "").rstrip("0123456789") + "*"
+        return star if area and star in families else family
+
+    def read(self, *sides):
+        """(causes, parts, {area: family}) of a pair."""
+        several = all(self.value("SELECT count(DISTINCT rank) > 1 FROM trace_files(?)", side) for side in sides)
+        ranks = "job" if several else None
+        rows = [row for side in sides for row in self.rows(PARTS, side, ranks)]
+        families = {family for _, _, family, _ in rows}
+        family_of = {area: self.family(area, family, families) for class_, area, family, _ in rows
+                     if class_ in ("compute", "memory")}
+        parts = {(class_, family_of[area] if class_ in ("compute", "memory") else None, name)
+                 for class_, area, _, name in rows}
+        causes = [oracle_undo.Cause(kind, class_, {area, family_of.get(area, area)}, name, rank, replaced)
+                  for kind, class_, area, name, rank, replaced in self.rows(CAUSES, *sides, ranks, ranks)]
+        return causes, parts, family_of
+
+    def check(self, *sides):
+        """[gain], or None if the causes do not tell what they are of."""
+        causes, parts, family_of = self.read(*sides)
+        if not oracle_undo.is_told(causes):
+            return None
+        models = oracle_gains.models([oracle.read_trace(side) for side in sides])
+        chosen = [{number for number, in self.rows("SELECT DISTINCT iteration FROM trace_what_if(?, '[]')", side)}
+                  for side in sides]
+        undone = oracle_undo.Undone(*models, chosen, causes, parts, family_of).rows()
+        found = self.rows(UNDONE, *sides)
+        self.assertEqual([row[5:] for row in found], [(gain, after) for _, gain, after in undone])
+        self.assertEqual([(row[0], row[1], row[3], row[4]) for row in found],
+                         [(causes[i].kind, causes[i].class_, causes[i].name, causes[i].rank) for i, _, _ in undone])
+        return [(causes[i].kind, gain) for i, gain, _ in undone]
+
+    def series(self, enough, **how):
+        seen = Counter()
+        for seed in range(self.COUNT):
+            shutil.rmtree("pair", ignore_errors=True)
+            write_gains_pair("pair/a", "pair/b", seed, **how)
+            with self.subTest(seed=seed):
+                rows = self.check("pair/a", "pair/b")
+                seen["told"] += rows is not None
+                for kind, gain in rows or ():
+                    seen[kind] += bool(gain)
+        self.assertGreater(seen["told"], self.COUNT // 3)
+        for kind in enough:
+            self.assertGreater(seen[kind], self.COUNT // 40, kind)
+
+    def test_slower_pairs(self):
+        self.series(("changed", "host late", "queued", "communication"))
+
+    def test_pairs_of_other_programs(self):
+        self.series(("changed", "host late", "queued", "communication"), other=True)
+
+    @slow
+    def test_examples(self):
+        sides = [os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test")]
+        for pair in (sides, sides[::-1]):
+            self.assertGreater(sum(abs(gain or 0) for _, gain in self.check(*pair)), 900_000)
 
 
 class Cases(InFolder):
@@ -178,20 +272,25 @@ class EveryTime(InFolder):
     """E1 of every trace that is at hand: a call checks all times, and fails if one is not the recorded one."""
 
     def test_every_trace(self):
-        count = 0
+        """Files by themselves, and folders of several ranks as jobs."""
+        files = jobs = 0
         for path in sorted(glob.glob(os.path.join(corpus(), "**"), recursive=True)):
-            if os.path.isdir(path) or f"{os.sep}bad{os.sep}" in path:
+            folder = os.path.isdir(path)
+            if not folder and not path.endswith((".json", ".json.gz", ".db", ".sqlite", ".pb")):
                 continue
-            if not path.endswith((".json", ".json.gz", ".db", ".sqlite")):
+            try:
+                ranks = self.value("SELECT count(DISTINCT rank) FROM trace_files(?) WHERE events > 0", path)
+            except self.db.OperationalError:  # nothing to read
                 continue
-            if not self.rows("SELECT 1 FROM trace_files(?) WHERE events > 0", path):
+            if ranks < (2 if folder else 1):
                 continue
             with self.subTest(path=path):
                 try:
                     rows = self.rows(LENGTHS, path, "[]")
-                except Exception as error:
+                except self.db.OperationalError as error:
                     self.assertNotIn("this is an error of tracediff", str(error))
                     continue
-                count += 1
+                files, jobs = files + (not folder), jobs + folder
                 self.assertEqual([recorded for _, recorded, *_ in rows], [simulated for _, _, simulated, _ in rows])
-        self.assertGreater(count, 50)
+        self.assertGreater(files, 200)
+        self.assertGreater(jobs, 10)

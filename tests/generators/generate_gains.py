@@ -4,6 +4,7 @@ each other.
 
     write_gains("runs/a", seed)
     write_gains_pair("runs/a", "runs/b", seed)    # the same program, in which the second one is slower somewhere
+    write_gains_pair("runs/a", "runs/b", seed, other=True)    # and runs other operators, too
 """
 import random
 
@@ -202,7 +203,18 @@ def shaken(rng, events):
     return events
 
 
-def write_gains_pair(control, test, seed, slower=True):
+def other_program(rng, program, lengths):
+    """Operators came or went."""
+    for _ in range(rng.randrange(1, 4)):
+        at = rng.randrange(len(program) + 1)
+        if rng.random() < 0.5 or len(program) < 3:
+            program.insert(at, ("operator", (f"op{rng.randrange(6)}", rng.choice((7, 7, 20))), True))
+            lengths.insert(at, rng.randrange(1000, 60000))
+        elif program[at - 1][0] == "operator":
+            del program[at - 1], lengths[at - 1]
+
+
+def write_gains_pair(control, test, seed, slower=True, other=False):
     rng = random.Random(seed)
     count, odd = rng.choice((1, 1, 2, 2, 3)), rng.choice((0, 0, 0.05, 0.2))
     program, steps = program_of(rng, count), rng.choice((1, 3, 4))
@@ -212,6 +224,8 @@ def write_gains_pair(control, test, seed, slower=True):
     for folder in filter(None, (control, test)):
         if folder == test and slower:
             lengths[rng.randrange(len(lengths))] += rng.randrange(5000, 80000)
+        if folder == test and other:
+            other_program(random.Random(-seed), program, lengths)
         made = run(rng, program, lengths, count, steps, clocks, odd)
         write_ranks(folder, {number: shaken(rng, events) if shakes else events for number, events in made.items()})
 

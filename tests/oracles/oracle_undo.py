@@ -1,11 +1,10 @@
 """A second reading of E8.5, E8.6 and E9: what trace_gains and trace_undo say, on top of oracle_gains.py.
 
-    gains(model, "op", chosen)            # {(what, class, name, rank): [time, path, half, none]}, ns
-    undone = Undone(control, test, causes, parts)
-    undone.rows()                         # [(index of the cause, gain, cumulative)], in order, ns
+    gains(model, "op", chosen)    # {(what, class, name, rank): [time, path, half, none]}, ns
+    Undone(control, test, chosen, causes, parts, family_of).rows()    # [(place of the cause, gain, cumulative)], ns
 
-Which causes there are is that of trace_step_causes (L2, oracle_causes.sql), and their parts are the rows of
-trace_step_path. Causes of parts that cannot be told from these, `synchronized` and `moved`, are not read here.
+Which causes there are is asked of trace_step_causes (L2: oracle_causes.sql), and what parts of trace_step_path. Where
+there is a cause `synchronized` or `moved`, these do not tell of which parts the rest of a kind is: see is_told().
 """
 import json
 import re
@@ -13,8 +12,8 @@ from collections import Counter, defaultdict
 from functools import cached_property
 
 import oracle
-from oracle_gains import (CLASS_OF, DEVICE, HOST, LAUNCH, STREAM, SYNC, THREAD, TRANSFER, WAIT, Changed, Edge, Lag,
-                          times)
+from oracle_gains import (DEVICE, GAP, HOST, LATENCY, LAUNCH, STREAM, SYNC, THREAD, TRANSFER, WAIT, Changed, Edge, Lag,
+                          tenth, times)
 from oracle_steps import OPERATORS, end, kind, stable, thread_of
 
 GONE = object()
@@ -62,7 +61,6 @@ def step_end(model, file, window):
 
 def paths(model, chosen):
     """[(edge, ns)] of the paths of the chosen steps; edge None: the rest."""
-    import oracle_steps
     for window, file in model.ties.ranks[model.ties.reference].windows:
         if window.iteration not in chosen:
             continue
@@ -248,7 +246,15 @@ def repr_none(number):
 
 # ---- E9 -------------------------------------------------------------------
 
+def is_told(causes):
+    """Whether the causes tell of which parts each is."""
+    rest = any(cause.name is None and cause.kind in ("host late", "not recorded", "queued") for cause in causes)
+    return not rest or not any(cause.kind in ("synchronized", "moved") for cause in causes)
+
+
 class Cause:
+    """`families` are the area or the family that trace_step_causes names, and the family of that; `replaced` is JSON."""
+
     def __init__(self, kind_, class_, families, name, rank, replaced):
         self.kind, self.class_, self.families, self.name, self.rank = kind_, class_, families, name, rank
         self.replaced = json.loads(replaced) if replaced else ()
@@ -275,7 +281,6 @@ class Ghost:
         self.host, self.lag, self.before, self.gap, self.dur = host, lag, before, gap, dur
         self.file, self.step, self.owners = file, step, owners
         self.previous, self.position = None, max(host, -1 if before is None else before)
-        self.launched = None
 
 
 class Undone:
@@ -456,6 +461,9 @@ class Undone:
                     for edge in self.edges_of(1, key)[1]:
                         if edge.kind == SYNC:
                             own_items[key].append(self.add(edge, GONE, self.owners(1, own)))
+                    waits = self.edge(self.edges_of(1, key)[1], SYNC)
+                    came += [(file, row, i) for i, cause in enumerate(self.causes) if waits
+                             and cause.kind == "synchronized" and cause.rank in (None, rank)]
         extras = defaultdict(list)
         for lane, (other, rows) in theirs.items():
             if lane == "device":
@@ -472,7 +480,9 @@ class Undone:
                         extras[key].append(self.add(use, own.lag, self.owners(0, own)))
         for file, rows in [mine["device"]] if "device" in mine else ():
             for row in rows:
+                first = len(self.items)
                 self.undo_work(file, row, came)
+                own_items[id(file), row.event] += self.items[first:]
         for other, rows in [theirs["device"]] if "device" in theirs else ():
             for row in rows:
                 if (id(mine), id(other), row.event) not in self.pairs.back:
@@ -520,7 +530,7 @@ class Undone:
                         self.add(own, was.lag - own.lag, queued)
             return
         # E8.4
-        if duration[0].kind == TRANSFER and len(duration) > 0 and self.is_meeting(duration, key):
+        if duration[0].kind == TRANSFER and self.is_meeting(duration, key):
             for edge in duration:
                 own = edge.from_ == self.test.begin[key]
                 self.add(edge, -edge.lag if own else GONE, owners)
@@ -566,6 +576,11 @@ class Undone:
                 continue
             lane = next(lane for lane, (_, rows) in mine.items() if lane != "device" and root in rows)
             inside = {(id(file), row.event) for row in self.inside(mine[lane][1], root)}
+            if self.causes[cause].kind == "synchronized":
+                works = self.test.works[id(file)]
+                for _, event in list(inside):
+                    inside |= {(id(file), each[2]) for each in works.of_launch.get(event, ())
+                               if works.rows[each[2]].iteration == root.iteration}
             for key in inside - self.pairs.of.keys():
                 for item in own_items[key]:
                     if item:
@@ -632,7 +647,6 @@ class Undone:
     @cached_property
     def floors(self):
         """E3.2, E3.3 of the files of test."""
-        from oracle_gains import GAP, LATENCY, tenth
         found = {}
         for file in self.test.files:
             works, key = self.test.works[id(file)], id(file)

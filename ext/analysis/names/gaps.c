@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "loading/steps.h"
 
 /* While gaps are found, their `after` is the step that holds them. */
 struct gap_builder {

@@ -5,7 +5,6 @@
 #define TRACEDIFF_PARTS_H
 
 #include "file/kernel_type.h"
-#include "trace/trace.h"
 #include "base/wide.h"
 #include "analysis/names/labels.h"
 

@@ -4,7 +4,6 @@
 #ifndef TRACEDIFF_WINDOWS_H
 #define TRACEDIFF_WINDOWS_H
 
-#include "base/sort.h"
 #include "trace/trace.h"
 
 #define TRACK_NONE UINT32_MAX

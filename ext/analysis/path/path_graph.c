@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include "analysis/parts/busy.h"
-#include "analysis/sums/graphs.h"
 
 struct graph_builder {
     struct path_graph *graph;

@@ -4,7 +4,6 @@
 #ifndef TRACEDIFF_DISTRIBUTIONS_H
 #define TRACEDIFF_DISTRIBUTIONS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/wide.h"

@@ -5,7 +5,6 @@
 #ifndef TRACEDIFF_INSTANTS_H
 #define TRACEDIFF_INSTANTS_H
 
-#include "attribute.h"
 #include "analysis/parts/part_names.h"
 #include "analysis/parts/windows.h"
 

@@ -6,7 +6,6 @@
 
 #include <stdbool.h>
 
-#include "file/columns.h"
 #include "base/names.h"
 
 /* NUMBER_NONE: not known. */

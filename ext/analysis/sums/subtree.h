@@ -6,7 +6,6 @@
 #define TRACEDIFF_SUBTREE_H
 
 #include "file/file.h"
-#include "base/sort.h"
 #include "base/wide.h"
 
 #define NODE_NONE UINT32_MAX

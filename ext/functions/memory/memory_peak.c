@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "text/number.h"
 #include "base/sort.h"
 #include "call_snapshot.h"
 

@@ -2,7 +2,6 @@
 ** trace_job_ranks: what the path of a job asks of each of its ranks.
 */
 #include "analysis/job/job_rows.h"
-#include "base/memory.h"
 #include "functions/call/call_trace.h"
 #include "functions/aggregates/job_schedule_rows.h"
 

@@ -3,7 +3,6 @@
 */
 #include <string.h>
 
-#include "sqlite/json_array.h"
 #include "functions/call/call_trace.h"
 
 static const struct table_column columns_of_metadata[] = {
