@@ -60,7 +60,7 @@ MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: all cross charts pages bare help demo dist wheel npm deb tarball test unit fault replay check strict plain aarch64 sanitize tsan valgrind sqlites fuzz bench db examples reference format install \
+.PHONY: all cross charts pages bare help demo dist wheel npm deb tarball test unit fault replay check strict plain aarch64 sanitize tsan valgrind sqlites fuzz bench db examples notebook reference format install \
 	uninstall clean setup setup-pages setup-hosts needed look
 
 all: $(DIST)/tracediff.$(SUFFIX) ## build dist/tracediff.so
@@ -125,8 +125,8 @@ sanitize: needed ## run the tests under AddressSanitizer and UndefinedBehaviorSa
 # The other slow tests run the same code with larger traces.
 SLOW_SANITIZED = test_sweep test_damaged_files test_hostile_schemas test_hostile_databases test_decoders test_sequences
 # These start other programs, compile or measure time; the pages that a browser draws are made by other tests, too.
-NOT_SANITIZED = test_bench test_citations test_cluster test_dashboards test_database test_host test_hosts test_joins test_make \
-	test_packages test_pages test_readers test_charts.Pages test_report.Browsed $(patsubst %,test_documents.%,Documents CallsOfHta Readme Reference Queries Stories Hosts) \
+NOT_SANITIZED = test_bench test_citations test_cluster test_command test_dashboards test_database test_host test_hosts test_joins test_make \
+	test_notebook test_packages test_pages test_readers test_charts.Pages test_report.Browsed $(patsubst %,test_documents.%,Documents CallsOfHta Readme Reference Queries Stories Hosts) \
 	test_statistics.OfR.test_values_are_those_of_r_itself test_names.Names.test_long_names_take_time_in_proportion \
 	test_sequences.Sequences.test_many_arguments_are_found_as_quickly_as_few
 UNDER_SANITIZERS = LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
@@ -192,6 +192,12 @@ examples: ## make the generated example traces again
 	$(PYTHON) tests/generators/generate_joins.py
 	$(PYTHON) tests/generators/generate_history.py
 	$(PYTHON) tests/generators/generate_counters.py
+
+# The programs that it needs are those of `make setup-hosts`.
+notebook: needed all ## run examples/notebook.ipynb and store what it prints
+	@TRACEDIFF=$(DIST)/tracediff.so $(PYTHON) tests/hosts/packed.py $(BUILD)/packed
+	@PYTHONPATH=$(abspath $(BUILD))/packed build/hosts/notebook/bin/python tests/hosts/notebook.py examples/notebook.ipynb $(BUILD)/packed/ran.ipynb
+	@$(PYTHON) tests/hosts/notebook.py --stored $(BUILD)/packed/ran.ipynb examples/notebook.ipynb
 
 reference: needed all ## write the reference in sql/README.md from tracediff_help
 	@TRACEDIFF=$(DIST)/tracediff.so $(PYTHON) sql/reference.py

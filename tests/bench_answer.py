@@ -34,8 +34,10 @@ def main(control=None, test=None, rank="NULL"):
              "trace_verdict": f"trace_verdict({sides}, {ranks})",
              "trace_comparability": f"trace_comparability({sides}, {read})",
              "trace_comparability without shapes": f"trace_comparability({sides}, {read}, NULL, NULL, NULL, 0)",
-             "trace_summary": f"trace_summary({sides}, {ranks})"}
+             "trace_summary": f"trace_summary({sides}, {ranks})",
+             "trace_summary with gains": f"trace_summary({sides}, {ranks}) WHERE gains = 1"}
     if rank != "'job'":
+        asked["trace_diff_report without gains"] = f"trace_diff_report({sides}, {ranks}) WHERE gains = 0"
         asked["trace_diff_report"] = f"trace_diff_report({sides}, {ranks})"
     best = {}
     for _ in range(ROUNDS):

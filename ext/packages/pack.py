@@ -130,6 +130,7 @@ def wheel(library, values, folder):
     info = f"sqlite_tracediff-{values['VERSION']}.dist-info/"
     files[f"{info}METADATA"] = files.pop("tracediff/METADATA") + files.pop("tracediff/README.md")
     files[f"{info}WHEEL"] = f"Wheel-Version: 1.0\nGenerator: tracediff\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
+    files[f"{info}entry_points.txt"] = b"[console_scripts]\ntracediff = tracediff.command:program\n"
     files[f"{info}licenses/LICENSE"] = read(ROOT, "LICENSE")
     files["tracediff/py.typed"] = b""
     files["tracediff/tracediff.so"] = library

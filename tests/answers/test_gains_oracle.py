@@ -20,10 +20,12 @@ from made import InFolder, document, event, kernel, launch, step, write
 from support import EXAMPLES, corpus, series, slow, slowest
 
 LENGTHS = "SELECT iteration, recorded_ns, simulated_ns, dropped FROM trace_what_if(?, ?, 'all', 'all')"
-GAINS = """SELECT what, class, name, rank, CAST(round(time * 1e3 * (SELECT count(*) FROM trace_what_if(?1, '[]', 'all', ?2)))
-    AS INTEGER), path_ns, gain_half_ns, gain_none_ns FROM trace_gains(?1, 'all', ?2, ?3)"""
+GAINS = """SELECT what, class, name, rank,
+    CAST(round(time * 1e3 * (SELECT count(*) FROM trace_what_if(?1, '[]', 'all', ?2))) AS INTEGER),
+    path_ns, gain_half_ns, gain_none_ns FROM trace_gains(?1, 'all', ?2, ?3)"""
 LEVELS = ("op", "top_op", "module", "annotation", "kernel")
-UNDONE = """SELECT kind, class, area, name, rank, gain_alone_ns, cumulative_ns FROM trace_undo(?, ?)
+UNDONE = """SELECT kind, class, area, name, rank, gain_alone_ns, cumulative_ns,
+    CAST(round(gain_half * 1e3 * (SELECT count(*) FROM trace_what_if(?2, '[]'))) AS INTEGER) FROM trace_undo(?1, ?2)
     WHERE kind IS NOT NULL"""
 CAUSES = "SELECT kind, class, area, name, rank, replaced FROM trace_step_causes(?, ?, ?, ?)"
 PARTS = """SELECT class, area, family,
@@ -159,10 +161,10 @@ class Undone(InFolder):
                   for side in sides]
         undone = oracle_undo.Undone(*models, chosen, causes, parts, family_of).rows()
         found = self.rows(UNDONE, *sides)
-        self.assertEqual([row[5:] for row in found], [(gain, after) for _, gain, after in undone])
+        self.assertEqual([row[5:] for row in found], [(gain, after, half) for _, gain, after, half in undone])
         self.assertEqual([(row[0], row[1], row[3], row[4]) for row in found],
-                         [(causes[i].kind, causes[i].class_, causes[i].name, causes[i].rank) for i, _, _ in undone])
-        return [(causes[i].kind, gain) for i, gain, _ in undone]
+                         [(causes[i].kind, causes[i].class_, causes[i].name, causes[i].rank) for i, *_ in undone])
+        return [(causes[i].kind, gain) for i, gain, *_ in undone]
 
     def series(self, enough, **how):
         seen = Counter()

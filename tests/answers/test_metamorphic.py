@@ -42,7 +42,7 @@ VALUES = {
     "per": (None, "trace"), "level": (None, "top_op", "module", "annotation", "kernel"), "clock": (None, "host"),
     "capture": (None,), "control_capture": (None,), "test_capture": (None,), "control_memory": (None,),
     "test_memory": (None,),
-    "shapes": (None, 0, 1), "off_path": (None, 0, 1),
+    "shapes": (None, 0, 1), "gains": (None, 0, 1), "off_path": (None, 0, 1),
     "steps": (None, None, "profiler", "aten::%", '["ProfilerStep%", "nn.Module: %"]'),
     "keys": ("op", "op,shapes", "kernel", "module,annotation", "name,types", "stream,kernel_type", "cat,top_op"),
     "include_last_profiler_step": (None, 0, 1), "include_memory_events": (None, 0),

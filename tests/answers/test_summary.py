@@ -1,8 +1,10 @@
 """trace_summary: its lines for the examples and for real traces, and what holds for any pair."""
 import glob
 import os
+import re
 import unittest
 
+from generate_gains import write_gains_pair
 from made import InFolder, document, event, kernel, launch, run, step, write
 from support import EXAMPLES, connect, corpus, series, slow, slowest
 
@@ -92,6 +94,78 @@ class Lines(unittest.TestCase):
             "5 steps of 10-15 ms, 5 of 148-196: all longer; job of 3 ranks; one recording a side: see trace_ab",
             "caution: the load of the host differs (x 0.5 to x 2.7 by operator)"])
         self.assertIn("    +131 ms   88 %  host           aten::sort, only on rank 2", found)
+
+
+class Gains(InFolder):
+    """Rule 11."""
+
+    ASKED = "SELECT kind, text, diff_ms, gain_ms FROM trace_summary(?, ?) WHERE gains = ?"
+
+    def sides(self):
+        """Two kernels at once: the step gains no more than what the other one leaves."""
+        for side, more in (("control", 0), ("test", 30)):
+            events = []
+            for number in range(5):
+                at, first = (300 + more) * number, 2 * number
+                events += [step(number, at, 200 + more),
+                           event("aten::mm", at + 5, 10), launch(at + 6, 2, first),
+                           kernel("gemm", at + 20, 100 + more, first),
+                           event("aten::add", at + 16, 10), launch(at + 17, 2, first + 1),
+                           kernel("add", at + 20, 90 + more, first + 1, 8),
+                           event("cudaDeviceSynchronize", at + 30, 95 + more, cat="cuda_runtime")]
+            write(f"{side}.json", document(*events))
+
+    def test_where_it_differs(self):
+        self.sides()
+        row = "  +0.030 ms  100 %  compute        aten::mm"
+        for gains, text, gain in ((None, row, None), (0, row, None), (1, row + "; undone: 0.010 ms shorter", 0.01)):
+            self.assertIn(("cause", text, 0.03, gain), self.rows(self.ASKED, "control.json", "test.json", gains))
+        row = row.replace("+", "-")
+        self.assertIn(("cause", row, -0.03, -0.03), self.rows(self.ASKED, "test.json", "control.json", 1))
+
+    def test_not_by_the_hosts_clock(self):
+        self.sides()
+        rows = self.rows("SELECT gain_ms FROM trace_summary('control.json', 'test.json') WHERE gains = 1"
+                         " AND clock = 'host'")
+        self.assertEqual(set(rows), {(None,)})
+
+    def test_values(self):
+        self.sides()
+        for function in ("trace_summary", "trace_diff_report"):
+            self.assert_error(f"{function}: gains must be 0 or 1, not 2",
+                              f"SELECT * FROM {function}('control.json', 'test.json') WHERE gains = 2")
+
+    def test_any_pair(self):
+        """Lines are those without gains, each cause with what trace_undo says of it, if that is another time."""
+        ended = 0
+        for seed in range(series(2, 60)):
+            write_gains_pair(f"{seed}/a", f"{seed}/b", seed)
+            pair = f"{seed}/a", f"{seed}/b"
+            without, rows = (self.rows(self.ASKED, *pair, gains) for gains in (0, 1))
+            undone = {None, *(gain for gain, in self.rows("SELECT gain_alone / 1000 FROM trace_undo(?, ?, NULL, NULL,"
+                                                          " NULL, NULL, ?)", *pair, self.room(rows)))}
+            self.assertEqual([(row[0], row[2]) for row in rows], [(row[0], row[2]) for row in without])
+            for (kind, text, diff, gain), (_, before, *_) in zip(rows, without):
+                said = re.search(r"; undone: (?:no change|(\d+\.\d+) ms (shorter|longer))$", text)
+                self.assertLessEqual(len(text), 100)
+                self.assertEqual(text[:36], before[:36])
+                self.assertIn(gain, undone, (seed, text))
+                if not said:
+                    self.assertEqual(text, before)
+                    self.assertTrue(gain is None or abs(gain - diff) <= max(0.1 * abs(diff), 0.2), (seed, text))
+                    continue
+                ended += 1
+                self.assertEqual(kind, "cause")
+                self.assertGreater(abs(gain - diff), 0.1 * abs(diff), (seed, text))
+                shown = float(said[1] or 0) * (-1 if said[2] == "longer" else 1)
+                self.assertAlmostEqual(shown, gain, delta=0.5001 * 10 ** -len((said[1] or ".0").split(".")[1]))
+        self.assertGreater(ended, 0)
+
+    @staticmethod
+    def room(rows):
+        """How many causes trace_summary asks for: as many as there are lines beside its head."""
+        heads = sum(row[0] not in ("cause", "rest", "work") for row in rows)
+        return 11 - heads - sum(row[0] == "work" for row in rows)
 
 
 class AnyPair(InFolder):

@@ -10,9 +10,10 @@
 # FOLDER/venv          a virtual environment with the packages of hosts.txt
 set -eu
 
-HOSTS='venv hta otava node jdbc go rust shell python perl tcl php odbc rsqlite locale'
+HOSTS='venv notebook hta otava node jdbc go rust shell python perl tcl php odbc rsqlite locale'
 HTA=HolisticTraceAnalysis==0.5.0
 OTAVA='apache-otava==0.8.0 numpy==2.2.0 scipy==1.16.3' # its analysis needs no other package
+NOTEBOOK='ipykernel==7.4.0 nbconvert==7.17.2 pandas==3.1.1'
 NODE=node@24.21.0
 BETTER_SQLITE3=better-sqlite3@13.2.0
 
@@ -34,6 +35,14 @@ prepare() { # HOST: ends with a line of its versions
             cp "$tests/hosts.txt" "$folder/venv"
         fi
         grep -E '^(apsw|pandas|datasette|sqlite-utils)=' "$tests/hosts.txt" | xargs
+        ;;
+    notebook)
+        if [ "$(cat "$folder/notebook/done" 2>&1)" != "$NOTEBOOK" ]; then
+            "$PYTHON" -m venv --clear "$folder/notebook"
+            "$folder/notebook/bin/python" -m pip install --quiet --no-compile $NOTEBOOK
+            echo "$NOTEBOOK" >"$folder/notebook/done"
+        fi
+        "$folder/notebook/bin/python" -c "import ipykernel, nbclient, nbconvert, pandas; print('$NOTEBOOK')"
         ;;
     hta) # with Debian's packages: it names neither all nor the versions that it works with
         "$PYTHON" -c 'import networkx; import pandas; import plotly; import psutil; import yaml'

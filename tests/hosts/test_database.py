@@ -48,7 +48,7 @@ KEPT = ", ".join(f"(SELECT {side}_iterations FROM trace_verdict(:control, :test)
 OF_A_PAIR = {
     "diff": "trace_diff(:control, :test, 'all', 'all', 'steady', 'steady', 'ALL', 0)",
     "step_diff": "trace_step_diff(:control, :test)",
-    "summary": "trace_summary(:control, :test)",
+    "summary": "trace_summary(:control, :test, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1)",
     "step_causes": f"trace_step_causes(:control, :test, NULL, NULL, {KEPT})",
     "tree_diff": f"trace_tree_diff(:control, :test, NULL, NULL, {KEPT})",
     "diff_by_op": "trace_diff_by(:control, :test, 'op,shapes', 'all', 'all', 'steady', 'steady')",

@@ -132,7 +132,7 @@ class Setup(unittest.TestCase):
                                  env={"PATH": tools, "PYTHON": "/nowhere/python3"})
             self.assertIn("  tcl: Tcl 9\n", ran.stdout)
             self.assertEqual(os.listdir(os.path.join(folder, "ready")), ["tcl"])
-            hosts = {host for host, _ in EXAMPLE.values()} | {"hta", "locale", "otava"}
+            hosts = {host for host, _ in EXAMPLE.values()} | {"hta", "locale", "notebook", "otava"}
             self.assertEqual(set(os.listdir(os.path.join(folder, "missing"))), hosts - {"tcl"})
             for host, reason in (("php", "php: not found"), ("venv", "/nowhere/python3: not found")):
                 self.assertRegex(ran.stdout, f"(?m)^  {host} is missing: .*{reason} \\(see {folder}/log/{host}\\)$")

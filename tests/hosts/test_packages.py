@@ -150,6 +150,19 @@ class Wheel(Packed):
         self.assert_within_a_minute()
         self.assertEqual(run(f"{venv}/bin/pip", "check"), "No broken requirements found.\n")
 
+    def test_installs_a_command(self):
+        """In an environment as `pip install` makes it; the extra is apsw."""
+        venv = self.empty()
+        run(sys.executable, "-m", "venv", venv)
+        run(f"{venv}/bin/pip", "install", "-q", "--no-index", "--disable-pip-version-check", self.package(".whl"))
+        self.assertEqual(run(f"{venv}/bin/tracediff", CONTROL, TEST).splitlines()[0], ANSWER)
+        self.assertEqual(run(f"{venv}/bin/tracediff", "--version"), f"tracediff {VERSION}\n")
+        self.assertEqual(run(f"{venv}/bin/tracediff", CONTROL, TEST, "--gate", "3%", status=1).splitlines()[0], ANSWER)
+        self.assertEqual(run(f"{venv}/bin/tracediff", CONTROL, status=2),
+                         "tracediff: expected CONTROL and TEST, got one trace; see tracediff --help\n")
+        self.assertIn("apsw", run(f"{venv}/bin/pip", "install", "--no-index", "--disable-pip-version-check",
+                                  "sqlite-tracediff[apsw]", status=1))
+
     def test_gives_the_path_to_a_shell(self):
         path = self.python("import tracediff; print(tracediff.path())").strip()
         self.assertEqual(run("sqlite3", "-cmd", f".load {path}", ":memory:", QUERY), ANSWER + "\n")

@@ -576,8 +576,8 @@ class Model:
         backlog = [(work.ts_ns, new[self.end[key, work.event]]) for work in oracle_steps.backlog(file.rows)
                    if takes_part(work)]
         points = [point for (of, _), point in self.end.items() if of == key]
-        later = (max([new[point] for point in points] + [at for _, at in put_back], default=0)
-                 - max((self.at[point] for point in points), default=0))
+        last = max([new[point] for point in points] + [at for _, at in put_back], default=0)
+        later = last - max((self.at[point] for point in points), default=0)
         span = file.first_ns, file.last_ns and file.last_ns + later
         return oracle_steps.windows(steps, ends if works else None, "device", span, None, backlog)
 

@@ -1,7 +1,8 @@
 """A second reading of E8.5, E8.6 and E9: what trace_gains and trace_undo say, on top of oracle_gains.py.
 
     gains(model, "op", chosen)    # {(what, class, name, rank): [time, path, half, none]}, ns
-    Undone(control, test, chosen, causes, parts, family_of).rows()    # [(place of the cause, gain, cumulative)], ns
+    Undone(control, test, chosen, causes, parts, family_of).rows()
+                                  # [(place of the cause, gain, cumulative, half)], ns
 
 Which causes there are is asked of trace_step_causes (L2: oracle_causes.sql), and what parts of trace_step_path. Where
 there is a cause `synchronized` or `moved`, these do not tell of which parts the rest of a kind is: see is_told().
@@ -253,7 +254,8 @@ def is_told(causes):
 
 
 class Cause:
-    """`families` are the area or the family that trace_step_causes names, and the family of that; `replaced` is JSON."""
+    """`families` are the area or the family that trace_step_causes names, and the family of that. `replaced` is
+    JSON."""
 
     def __init__(self, kind_, class_, families, name, rank, replaced):
         self.kind, self.class_, self.families, self.name, self.rank = kind_, class_, families, name, rank
@@ -452,10 +454,8 @@ class Undone:
                         item = self.add(own, (was.lag if twin else 0) - own.lag, whose)
                         own_items[key] += [item] * (item is not None)
                     (end_item if is_end else begin_item)[key] = item
-                    waits = [self.edge_list(side, of, is_end, WAIT) for side, of in ((1, key), (0, twin)) if of]
-                    if twin and waits[0] and waits[1]:
-                        for edge in waits[0]:
-                            own_items[key] += [self.add(edge, waits[1][0].lag - edge.lag, owners)]
+                    if twin:
+                        own_items[key] += self.undo_wait(key, twin, is_end, owners)
                 if not twin:
                     own = self.edge(self.edges_of(1, key)[1], HOST)
                     for edge in self.edges_of(1, key)[1]:
@@ -489,6 +489,24 @@ class Undone:
                     self.put_back(rank, theirs, mine, other, row, back, went)
         self.own_came(mine, came, begin_item, end_item, own_items)
         self.own_went(theirs, mine, went, begin_item, end_item, extras, back)
+
+    def undo_wait(self, key, twin, is_end, owners):
+        """E7.4: as in control; if that does not wait there, as the collective itself."""
+        waits, was = self.edge_list(1, key, is_end, WAIT), self.edge_list(0, twin, is_end, WAIT)
+        if not waits:
+            return []
+        own = waits[0].lag
+        if not was:
+            point = (self.test.end if is_end else self.test.begin)[key]
+            of = key[0], self.test.awaited[point].row.event
+            if of not in self.pairs.of:
+                return []
+            was = [edge for edge in self.edges_of(0, self.pairs.of[of])[1] if edge.kind in (TRANSFER, HOST)]
+            other = [edge for edge in self.edges_of(1, of)[1] if edge.kind in (TRANSFER, HOST)]
+            if not was or not other:
+                return []
+            own = other[0].lag
+        return [self.add(edge, was[0].lag - own, owners) for edge in waits]
 
     def edge_list(self, side, key, is_end, kind_):
         return [edge for edge in self.edges_of(side, key)[is_end] if edge.kind == kind_]
@@ -682,14 +700,15 @@ class Undone:
 
     # ---- what it brings ----
 
-    def run(self, causes):
+    def run(self, causes, half=False):
+        """`half`: E9.8; parts of a ns count in no direction."""
         longer, gone = Counter(), set()
         for edge, change, owners in self.items:
             if owners & causes:
                 if change is GONE:
                     gone.add(id(edge))
                 else:
-                    longer[id(edge)] += change
+                    longer[id(edge)] += int(change / 2) if half else change
         order = [(point, 0, point) for point in range(len(self.into))]
         order += [(ghost.position, 1 + number, ghost) for number, ghost in enumerate(self.ghosts)]
         order.sort(key=lambda each: each[:2])
@@ -707,7 +726,8 @@ class Undone:
                 before = ends[what.previous] if what.previous else new[what.before] if what.before is not None else None
                 if active:
                     begin = new[what.host] + what.lag
-                    ends[what] = what.dur + (begin if before is None else max(begin, before + what.gap))
+                    dur, gap = (what.dur // 2, what.gap // 2) if half else (what.dur, what.gap)
+                    ends[what] = dur + (begin if before is None else max(begin, before + gap))
                 else:
                     ends[what] = before if before is not None else new[what.host]
                 continue
@@ -718,8 +738,8 @@ class Undone:
             new.append(max(found + slack, default=self.test.at[what]))
         return new, ends
 
-    def length(self, causes):
-        new, ends = self.run(causes)
+    def length(self, causes, half=False):
+        new, ends = self.run(causes, half)
         model, whole = self.test, 0
         for file in model.files:
             if file.rank == model.ties.reference:
@@ -734,11 +754,12 @@ class Undone:
         found = []
         for i in range(len(self.causes)):
             known = any(item[2] & {i} for item in self.items) or any(i in ghost.owners for ghost in self.ghosts)
-            found.append((i, recorded - self.length({i}) if known else None))
+            found.append((i, recorded - self.length({i}) if known else None,
+                          recorded - self.length({i}, half=True) if known else None))
         found.sort(key=lambda each: (each[1] is None, -(each[1] or 0), each[0]))
         taken, after, rows = set(), recorded, []
-        for i, gain in found:
+        for i, gain, half in found:
             taken.add(i)
             after = after if gain is None else self.length(taken)
-            rows.append((i, gain, after))
+            rows.append((i, gain, after, half))
         return rows

@@ -343,6 +343,57 @@ class Read(OnPage):
         self.assertIn(HOSTILE[2], titles)
         self.assertIn(HOSTILE[0], json.loads(page.one("script", class_="map-data").text)["names"])
 
+    def gains(self, *sides):
+        """The rows of the table of gains: the text, then what is drawn of times, by the head of the column."""
+        caption = [caption for caption in self.page(*sides).all("caption") if caption.text.startswith("What a fix")]
+        for row in cells(caption[0].up) if caption else ():
+            yield row[0].text, {cell.attributes["data-s"]: number(cell.text) for cell in row if "data-s" in
+                                cell.attributes}
+
+    def test_gains(self):
+        """Steps with none, half and all of a cause undone, as trace_undo has it; the last row without all causes."""
+        for sides in (GPU, GPU[::-1]):
+            steps = [self.value("SELECT avg(recorded_ms) FROM trace_what_if(?, '[]')", side) for side in sides]
+            *rows, (last, all_undone) = self.gains(*sides)
+            undone = {text: times for text, *times in self.rows(
+                "SELECT text, gain_half / 1000, gain_alone / 1000 FROM trace_undo(?, ?)", *sides)}
+            self.assertEqual(len(rows), 6)
+            for text, shown in rows:
+                half, gain = undone[text]
+                for name, expected in (("0 %", steps[1]), ("50 %", steps[1] - half), ("100 %", steps[1] - gain),
+                                       ("gain", gain)):
+                    self.assertAlmostEqual(shown[name], expected, delta=0.00051, msg=(text, name))
+            self.assertEqual(last, f"all causes (control: {steps[0]:.3f})")
+            self.assertAlmostEqual(all_undone["100 %"], steps[0], delta=0.002)
+            self.assertAlmostEqual(all_undone["gain"], steps[1] - all_undone["100 %"], delta=0.0011)
+
+    def test_gains_that_are_not_there(self):
+        self.assertEqual(list(self.gains(*GPU, *[None] * 8, 0)), [])
+        self.assertEqual(list(self.gains(*GPU, *[None] * 4, None, "host")), [])
+        self.assertEqual(list(self.gains(GPU[0], GPU[0])), [])
+
+    def test_gains_of_hidden_work(self):
+        """What is as long with and without a cause says why; the cause that moves nothing has no numbers."""
+        for side, more in (("control", 0), ("test", 60)):
+            for rank, late in ((0, 0), (1, 50)):
+                events = []
+                for place in range(5):
+                    at, first = (1000 + more) * place, 3 * place
+                    end = at + 110 + late + more
+                    events += [step(place, at, 900 + more), event("aten::mm", at + 5, 10), launch(at + 6, 2, first),
+                               kernel("gemm", at + 20, 90 + late + more * (rank == 1), first),
+                               event("aten::add", at + 16, 10), launch(at + 17, 2, first + 1),
+                               kernel("add", at + 20, 60 + more, first + 1, 8),
+                               event("cudaDeviceSynchronize", at + 30, end - at - 20, cat="cuda_runtime")]
+                write(f"{side}/{rank}.json", document(*events, distributedInfo={"rank": rank, "world_size": 2}))
+        for text, shown in self.gains("control", "test"):
+            if "other work hides it" in text:
+                self.assertEqual(shown["0 %"], shown["100 %"], text)
+            elif "nothing that could be undone" in text:
+                self.assertNotIn("100 %", shown, text)
+            else:
+                self.assertNotEqual(shown["gain"], None, text)
+
     def test_arguments(self):
         write("t.json", run(5))
         ask = "SELECT * FROM trace_diff_report('t.json', 't.json'"

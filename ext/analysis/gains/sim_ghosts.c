@@ -86,13 +86,13 @@ static void add_ghost(struct extender *extender, struct sim_ghost *ghosts, struc
     if (before != SIM_NONE) {
         edge = add_edge(new, before, 0, EDGE_GHOST);
         ghost->on[ghost->on_count++] = (struct sim_shift){{edge, begin}, ghost->gap};
+    } else if (host != SIM_NONE) {
+        add_edge(new, host, 0, EDGE_GHOST);
     }
     if (host != SIM_NONE) {
-        edge = add_edge(new, host, before == SIM_NONE ? 0 : OFF, EDGE_GHOST);
+        edge = add_edge(new, host, OFF, EDGE_GHOST);
         ghost->on[ghost->on_count++] =
-            before == SIM_NONE
-                ? (struct sim_shift){{edge, begin}, ghost->lag}
-                : hold(edge, begin, (wide_time)at - old->at[ghost->launch] - ghost->lag);
+            hold(edge, begin, (wide_time)at - old->at[ghost->launch] - ghost->lag);
     }
     ghost->end = add_node(new, at, SIM_NONE, SIM_NONE);
     edge = add_edge(new, begin, 0, EDGE_GHOST);

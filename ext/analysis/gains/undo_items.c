@@ -209,9 +209,8 @@ static bool add_point(struct item_maker *maker, const struct undo_event *event,
                  causes_of(maker, 0, was.edge), item))
         return false;
     own.edge = sim_edge_to(maker->test, own.node, EDGE_WAIT);
-    was.edge = twin ? sim_edge_to(maker->control, was.node, EDGE_WAIT) : SIM_NONE;
-    return own.edge == SIM_NONE || was.edge == SIM_NONE ||
-           (add_item(maker, own, undo_lag(maker->control, was) - undo_lag(maker->test, own),
+    return own.edge == SIM_NONE || !twin ||
+           (add_item(maker, own, undo_wait_longer(maker->request->pairs, own, was.node),
                      &transfer) &&
             add_owners(maker, causes, transfer));
 }

@@ -36,6 +36,24 @@ int64_t undo_lag(const struct sim_graph *graph, struct sim_use use)
     return use.edge == SIM_NONE ? NUMBER_NONE : sim_lag(graph, use.node, use.edge);
 }
 
+int64_t undo_wait_longer(const struct undo_pairs *pairs, struct sim_use wait, uint32_t was)
+{
+    const struct undo_sequence *control = pairs->control, *test = pairs->test;
+    struct sim_use of = wait, twin = use_of(control->graph, was, EDGE_WAIT);
+    if (twin.edge == SIM_NONE) {
+        uint32_t member = test->graph->member[wait.node];
+        uint32_t row = sim_transfer_row(test->graph, wait.edge);
+        uint32_t event = test->event_of[member][row];
+        uint32_t pair = event == UNDO_NONE ? UNDO_NONE : pairs->pair[event];
+        if (pair == UNDO_NONE)
+            return 0;
+        of = undo_end_use(test->graph, &test->events[event]);
+        twin = undo_end_use(control->graph, &control->events[pair]);
+    }
+    int64_t lag = undo_lag(control->graph, twin), own = undo_lag(test->graph, of);
+    return lag == NUMBER_NONE || own == NUMBER_NONE ? 0 : lag - own;
+}
+
 /* A step of a side. */
 struct side_step {
     int64_t rank;      /* its number; 0 on both sides if each has one rank only */

@@ -50,6 +50,11 @@ static inline struct sim_use undo_point_use(const struct sim_graph *graph,
 /* The lag of such an edge, ns; NUMBER_NONE without. */
 int64_t undo_lag(const struct sim_graph *graph, struct sim_use use);
 
+/* By how much the wait of a thread for a collective (E7.4) is longer in control, ns; `was` is the
+** node of control where the thread goes on. If it does not wait there, that is by how much the
+** collective itself is longer; 0 if that is not known. */
+int64_t undo_wait_longer(const struct undo_pairs *pairs, struct sim_use wait, uint32_t was);
+
 void undo_pairs_clear(struct undo_pairs *pairs);
 
 #endif

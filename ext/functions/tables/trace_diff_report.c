@@ -33,6 +33,7 @@ enum {
     REPORT_LEVEL = 6,
     REPORT_CONTROL_MEMORY = 8,
     REPORT_TEST_MEMORY,
+    REPORT_GAINS,
     REPORT_ARGUMENTS = COUNT_OF(arguments_of_report)
 };
 
@@ -258,7 +259,9 @@ static int report_produce(struct call *call, struct rows **rows)
     static const char *const levels[] = {"op", "top_op", "module", "annotation", "kernel"};
     sqlite3_stmt *held = NULL;
     int level;
-    if (!argument_word(call, REPORT_LEVEL, levels, COUNT_OF(levels), &level))
+    double gains;
+    if (!argument_word(call, REPORT_LEVEL, levels, COUNT_OF(levels), &level) ||
+        !argument_real(call, REPORT_GAINS, &gains))
         return SQLITE_ERROR;
     if (!has_both_snapshots(call))
         return SQLITE_ERROR;

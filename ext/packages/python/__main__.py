@@ -1,0 +1,4 @@
+"""python -m tracediff"""
+from .command import program
+
+program()

@@ -1,0 +1,299 @@
+"""The program tracediff: why a step of one trace is slower than a step of another."""
+import difflib
+import os
+import pathlib
+import re
+import signal
+import sys
+import tempfile
+import webbrowser
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+from . import __version__, connect, table
+from .notebook import ask
+
+HELP = """\
+usage: tracediff CONTROL TEST [OPTION ...]
+       tracediff --memory CONTROL TEST [OPTION ...]
+       tracediff shell [DATABASE]
+
+Says why a step of the trace TEST is slower or faster than one of CONTROL. A
+trace is a directory with a file for each rank, a file, or a pattern in quotes.
+
+  --memory CONTROL TEST  why TEST takes more memory: snapshots of the allocator
+  --html FILE.html       also writes the report as a page, with --memory of both
+  --open                 shows this page in a browser; without --html a new file
+  --gate PERCENT         exit status 1 if steps are clearly longer, by more: 3%
+  --sql STATEMENT        prints its rows instead, with :control and :test bound
+  --json, --csv          prints rows with all their columns
+  --rank RANK            a number, a JSON array, all, or job: all ranks as one
+  --iteration STEP       a number, a JSON array, all, steady, first or a phase
+  --control-rank, --control-iteration, --test-rank, --test-iteration: one side
+  --clock CLOCK          whose steps: device or host
+  --steps PATTERN        which events are steps: auto, profiler, a LIKE pattern
+  --version, --help
+
+Exit status: 0; 1: slower, with --gate; 2: an error, or not to be compared.
+tracediff --sql "SELECT * FROM tracediff_help" says what else can be asked.
+"""
+
+VALUES = ("--html", "--gate", "--sql", "--rank", "--iteration", "--control-rank", "--test-rank",
+          "--control-iteration", "--test-iteration", "--clock", "--steps")
+FLAGS = ("--open", "--json", "--csv")
+OTHERS = ("--memory", "--version", "--help")
+
+CHOSEN = ("control_rank", "test_rank", "control_iteration", "test_iteration", "clock", "steps")
+
+
+def call(function: str, columns: str = "*", more: Sequence[str] = ()) -> str:
+    """A query of two traces with the arguments that are chosen; one that is NULL has its default."""
+    terms = " AND ".join(f"f.{name} = :{name}" for name in [*CHOSEN, *more])
+    return f"SELECT {columns} FROM {function}(:control, :test) AS f WHERE {terms}"
+
+
+SUMMARY = call("trace_summary")
+REPORT = call("trace_diff_report", "html", ["control_memory", "test_memory"])
+MEMORY = "SELECT * FROM memory_summary(:control_memory, :test_memory, nullif(:control_rank, 'job'))"
+
+# A gate of two recordings, as examples/joins/gate.sh: the verdict, why there is none, and whether the difference is
+# clear. Without collectives that tie the clocks of ranks there is no job, and all ranks are compared.
+UNTIED = """
+    SELECT EXISTS (SELECT 1 FROM trace_job_path(:control) AS c WHERE c.steps = :steps AND not_tied > 0)
+           OR EXISTS (SELECT 1 FROM trace_job_path(:test) AS t WHERE t.steps = :steps AND not_tied > 0)"""
+NOT_COMPARABLE = """
+    WITH side AS (SELECT 0 AS side, 'control' AS word, :control AS path UNION ALL SELECT 1, 'test', :test),
+    about AS MATERIALIZED (
+      SELECT side, word, (SELECT count(*) FROM trace_steps(path) AS s WHERE s.steps = :steps) AS steps,
+             (SELECT group_concat(rank)
+              FROM (SELECT DISTINCT rank FROM trace_files(path) WHERE rank NOT NULL ORDER BY rank)) AS ranks,
+             (SELECT max(world_size) FROM trace_files(path)) AS world,
+             (SELECT group_concat(device)
+              FROM (SELECT DISTINCT device FROM trace_files(path) WHERE rank NOT NULL ORDER BY 1)) AS device
+      FROM side)
+    SELECT word || ' has no steps: record it with profiler.step()' FROM about WHERE steps = 0
+    UNION ALL
+    SELECT CASE
+        WHEN :control_rank IS NULL AND :test_rank IS NULL AND c.ranks IS NOT t.ranks
+        THEN 'other ranks: ' || c.ranks || ' in control, ' || t.ranks || ' in test'
+        WHEN c.world <> t.world THEN 'other world sizes: ' || c.world || ' in control, ' || t.world || ' in test'
+        WHEN c.device <> t.device THEN 'other devices: ' || c.device || ' in control, ' || t.device || ' in test' END
+    FROM about AS c JOIN about AS t ON c.side = 0 AND t.side = 1 AND c.steps AND t.steps"""
+VERDICT = call("trace_verdict")
+
+
+class Wrong(Exception):
+    """What is printed in a line."""
+
+
+class Bound(Dict[str, Any]):
+    """The values of a statement's parameters."""
+
+    def __missing__(self, name: str) -> Any:
+        what = {"control": "no CONTROL was given", "test": "no TEST was given"}.get(
+            name, f"the names are {', '.join(f':{known}' for known in self)}")
+        raise Wrong(f"--sql: the statement has :{name}, but {what}")
+
+
+def like(word: str, words: Sequence[str]) -> str:
+    found = difflib.get_close_matches(word, words, 1)
+    return f"; did you mean '{found[0]}'?" if found else "; see tracediff --help"
+
+
+def parse(words: List[str]) -> Tuple[List[str], Dict[str, Any]]:
+    """The traces and the options that are given."""
+    paths: List[str] = []
+    given: Dict[str, Any] = {}
+    words = words[:]
+
+    def value_of(option: str) -> str:
+        if not words or words[0].partition("=")[0] in (*VALUES, *FLAGS, *OTHERS, "--"):
+            raise Wrong(f"{option} needs a value; see tracediff --help")
+        return words.pop(0)
+
+    while words:
+        word = words.pop(0)
+        if word == "--":
+            paths += words
+            break
+        if not word.startswith("-") or word == "-":
+            paths.append(word)
+            continue
+        option, equals, value = word.partition("=")
+        if option == "-h":
+            option = "--help"
+        if option not in VALUES + FLAGS + OTHERS:
+            raise Wrong(f"unknown option '{option}'{like(option, VALUES + FLAGS + OTHERS)}")
+        if option in given:
+            raise Wrong(f"{option} is given twice")
+        if option in VALUES:
+            given[option] = value if equals else value_of(option)
+        elif equals:
+            raise Wrong(f"{option} takes no value after =")
+        elif option == "--memory":
+            given[option] = [value_of(option), value_of(option)]
+        else:
+            given[option] = True
+    return paths, given
+
+
+def percent_of(text: str) -> float:
+    if not re.fullmatch(r"(\d+\.?\d*|\.\d+) ?%?", text, re.ASCII):
+        raise Wrong(f"--gate: '{text}' is not a percentage of 0 or more, such as 3%")
+    return float(text.rstrip(" %"))
+
+
+def check(paths: List[str], given: Dict[str, Any]) -> None:
+    """Refuses what does not fit together."""
+    if len(paths) > 2:
+        raise Wrong(f"expected CONTROL and TEST, got {len(paths)} traces: patterns such as 'a/*.json' need quotes")
+    if len(paths) < 2 and "--sql" not in given:
+        for option in ("--html", "--open", "--gate"):
+            if option in given:
+                raise Wrong(f"{option} needs CONTROL and TEST")
+        if paths or "--memory" not in given:
+            raise Wrong(f"expected CONTROL and TEST, got {'one trace' if paths else 'none'}; see tracediff --help")
+    for one, other in (("--json", "--csv"), ("--sql", "--html"), ("--sql", "--open"), ("--sql", "--gate")):
+        if one in given and other in given:
+            raise Wrong(f"{one} and {other} cannot be given together")
+    if len(paths) == 2 and "--memory" in given and "--sql" not in given and ("--json" in given or "--csv" in given):
+        raise Wrong("--json and --csv print one table: give either traces or --memory")
+    for option in ("--rank", "--iteration"):
+        for side in ("--control", "--test"):
+            if option in given and f"{side}-{option[2:]}" in given:
+                raise Wrong(f"{option} and {side}-{option[2:]} cannot be given together")
+    if "--html" in given and not given["--html"].lower().endswith((".html", ".htm")):
+        raise Wrong(f"--html: '{given['--html']}' must end with .html; nothing was written")
+    for path in [*paths, *given.get("--memory", ())]:
+        try:
+            path.encode()
+        except UnicodeEncodeError:
+            raise Wrong(f"{path!a} is not UTF-8: give it another name, or a pattern") from None
+
+
+def bound(paths: List[str], given: Dict[str, Any]) -> Bound:
+    values = Bound(zip(("control", "test"), paths))
+    for name in ("rank", "iteration"):
+        for side in ("control", "test"):
+            values[f"{side}_{name}"] = given.get(f"--{side}-{name}", given.get(f"--{name}"))
+    values["clock"], values["steps"] = given.get("--clock"), given.get("--steps")
+    values["control_memory"], values["test_memory"] = given.get("--memory", (None, None))
+    return values
+
+
+def gate(db: Any, values: Bound, percent: float, verdict: str) -> Tuple[int, str]:
+    """The exit status of --gate, and why; verdict is the summary's."""
+    asked = [values["control_rank"], values["test_rank"]]
+    if asked == [None, None] and db.execute(UNTIED, values).fetchone()[0]:
+        asked = ["all", "all"]
+    names, rows = ask(db, VERDICT, Bound(values, control_rank=asked[0], test_rank=asked[1]))
+    found = dict(zip(names, next(rows)))
+    reasons = [reason for reason, in db.execute(NOT_COMPARABLE, values) if reason]
+    if not reasons and found["control_of_host"] != found["test_of_host"]:
+        reasons = ["only one of them has device work"]
+    if not reasons and not (found["control_ms"] and found["test_ms"]):
+        reasons = ["a side has no steps"]
+    if reasons:
+        raise Wrong(f"--gate: cannot compare: {reasons[0]}")
+    mean, median = (100 * (found[f"test_{of}"] - found[f"control_{of}"]) / found[f"control_{of}"]
+                    for of in ("ms", "median_ms"))
+    unclear = verdict.startswith("no ") and "all" not in asked
+    slower = min(mean, median) > percent and not unclear
+    return int(slower), (f"gate: {'slower' if slower else 'not slower'} by more than {percent:g} %: mean {mean:+.1f} %,"
+                         f" median {median:+.1f} %{', not clear' if unclear else ''}")
+
+
+def write(html: str, path: Optional[str]) -> str:
+    if path is None:
+        handle, path = tempfile.mkstemp(prefix="tracediff-", suffix=".html")
+        os.close(handle)
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        file.write(html)
+    return path
+
+
+def show(lines: Any) -> None:
+    for line in lines:
+        sys.stdout.write(f"{line}\n")
+
+
+def run(words: List[str]) -> int:
+    """Does what the words of the command line ask for; returns the exit status."""
+    if words[:1] == ["shell"]:
+        from .shell import shell
+        return shell(words[1:])
+    paths, given = parse(words)
+    if "--help" in given or "--version" in given:
+        show([HELP.rstrip("\n") if "--help" in given else f"tracediff {__version__}"])
+        return 0
+    check(paths, given)
+    percent = percent_of(given["--gate"]) if "--gate" in given else None
+    values = bound(paths, given)
+    mode = next((mode for mode in ("json", "csv") if f"--{mode}" in given), None)
+    db = connect()
+    if "--sql" in given:
+        show(table.MODES[mode or "table"](*ask(db, given["--sql"], values)))
+        return 0
+    html = db.page(REPORT, values) if "--html" in given or "--open" in given else None
+    verdict = ""
+    for place, sql in enumerate(([SUMMARY] if paths else []) + ([MEMORY] if "--memory" in given else [])):
+        names, found = ask(db, sql, values)
+        rows = list(found)
+        texts = [row[names.index("text")] for row in rows]
+        verdict = verdict or "".join(texts[:1])
+        show(table.MODES[mode](names, rows) if mode else [""] * place + list(map(table.visible, texts)))
+    if html is not None:
+        written = write(html, given.get("--html"))
+        if "--open" in given and not webbrowser.open(pathlib.Path(written).resolve().as_uri()):
+            raise Wrong(f"--open: there is no browser that can be started; the page is in '{written}'")
+    if percent is None:
+        return 0
+    status, said = gate(db, values, percent, verdict)
+    if not mode:
+        show([said])
+    return status
+
+
+def said_by(error: BaseException) -> str:
+    """An error in one line."""
+    if isinstance(error, OSError) and error.strerror:
+        text = f"cannot write '{error.filename}': {error.strerror}" if error.filename else error.strerror
+    else:
+        text = str(error) or type(error).__name__
+        if text.startswith(f"{type(error).__name__}: "):  # as older versions of apsw begin
+            text = text.split(": ", 1)[1]
+    return table.visible(" ".join(text.split("\n")))
+
+
+def main(words: List[str]) -> int:
+    """run(), and 2 after an error, which is printed in a line."""
+    try:
+        status = run(words)
+        sys.stdout.flush()
+        return status
+    except KeyboardInterrupt:  # as the shell has it
+        return 130
+    except Exception as error:
+        try:
+            sys.stdout.flush()
+        except (OSError, ValueError):
+            pass  # the error may be that nobody reads it
+        print(f"tracediff: {said_by(error)}", file=sys.stderr)
+        return 2
+
+
+def program() -> None:
+    # Ctrl-C and a reader that has gone end it at once and without words, as other programs.
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # it was closed
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))
+        getattr(sys, name).reconfigure(encoding="utf-8", errors="backslashreplace")
+    status = main([os.fsencode(word).decode("utf-8", "surrogateescape") for word in sys.argv[1:]])
+    try:
+        sys.stdout.flush()
+    except OSError:  # Python would try again, and complain
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(status)
