@@ -14,7 +14,7 @@ EXTRA ?=
 
 COMMIT := $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 WARNINGS = -Wall -Wextra -Wpedantic -Wconversion -Wshadow
-FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L $(OPTIMIZE) -g -fPIC \
+FLAGS = -std=c11 -ffp-contract=off -D_POSIX_C_SOURCE=200809L $(OPTIMIZE) -g -fPIC \
 	-fvisibility=hidden -pthread -MMD -MP $(WARNINGS) -Iext $(EXTRA) $(CFLAGS)
 # The soname is what `.load tracediff` asks the dynamic linker for.
 LINK = -shared -pthread -Wl,-soname,tracediff.so -Wl,--exclude-libs,ALL -Wl,-z,defs $(LDFLAGS)
@@ -47,7 +47,7 @@ FETCHED ?= build/charts
 LIBRARY = $(FETCHED)/$(if $(filter no,$(CHARTS)),none,plotly)
 
 # Targets that set up; the makes that they start do, too.
-SETS_UP = demo test check plain sanitize tsan valgrind strict fuzz sqlites bench charts pages setup setup-pages setup-hosts
+SETS_UP = demo test check plain sanitize tsan valgrind strict fuzz sqlites bench charts pages cross platforms setup setup-pages setup-hosts
 ifneq ($(filter $(SETS_UP),$(MAKECMDGOALS)),)
 export SETUP = yes
 endif
@@ -60,10 +60,12 @@ MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: all cross charts pages bare help demo dist wheel npm deb tarball test unit fault replay check strict plain aarch64 sanitize tsan valgrind sqlites fuzz bench db examples notebook reference format install \
+.PHONY: all charts pages bare help demo dist wheel npm deb tarball test unit fault replay check strict plain aarch64 sanitize tsan valgrind sqlites fuzz bench db examples notebook reference format install \
 	uninstall clean setup setup-pages setup-hosts needed look
 
 all: $(DIST)/tracediff.$(SUFFIX) ## build dist/tracediff.so
+
+include ext/platform/cross.mk
 
 charts: needed ## fetch the charting library and build with it
 	@test -s $(FETCHED)/plotly || rm -f $(FETCHED)/plotly $(FETCHED)/npm.log
@@ -126,7 +128,7 @@ sanitize: needed ## run the tests under AddressSanitizer and UndefinedBehaviorSa
 SLOW_SANITIZED = test_sweep test_damaged_files test_hostile_schemas test_hostile_databases test_decoders test_sequences
 # These start other programs, compile or measure time; the pages that a browser draws are made by other tests, too.
 NOT_SANITIZED = test_bench test_citations test_cluster test_command test_dashboards test_database test_host test_hosts test_joins test_make \
-	test_notebook test_packages test_pages test_readers test_charts.Pages test_report.Browsed $(patsubst %,test_documents.%,Documents CallsOfHta Readme Reference Queries Stories Hosts) \
+	test_notebook test_packages test_pages test_platforms test_readers test_charts.Pages test_report.Browsed $(patsubst %,test_documents.%,Documents CallsOfHta Readme Reference Queries Stories Hosts) \
 	test_statistics.OfR.test_values_are_those_of_r_itself test_names.Names.test_long_names_take_time_in_proportion \
 	test_sequences.Sequences.test_many_arguments_are_found_as_quickly_as_few
 UNDER_SANITIZERS = LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
@@ -288,7 +290,7 @@ find_needed = CC='$(CC)' PYTHON='$(PYTHON)' CROSS='$(CROSS)' QEMU='$(QEMU)' LDFL
 $(DIST)/tracediff.$(SUFFIX): $(OBJECTS) $(ADDED)
 	@mkdir -p $(@D)
 	@echo "  LINK $@"
-	@$(CC) -o $@ $^ $(LINK) $(LIBS)
+	@$(CC) $(LINK) -o $@ $^ $(LIBS)
 
 # The only file that names the commit is compiled again when there is a new one.
 $(BUILD)/ext/functions/aggregates/scalars.o: FLAGS += -DTRACEDIFF_COMMIT='"$(COMMIT)"'
@@ -387,5 +389,4 @@ $(BUILD)/fault/%: tests/c/fault/%.c | needed
 	@echo "  CC   $<"
 	@$(CC) $(FLAGS) -rdynamic -o $@ $< $(LDFLAGS) -lsqlite3 -ldl
 
-include ext/platform/cross.mk
 -include $(OBJECTS:.o=.d)

@@ -1,8 +1,15 @@
 #include "wide.h"
 
 #include <math.h>
+#include <stddef.h>
 
 __extension__ typedef unsigned __int128 wide_magnitude;
+
+struct wide_member {
+    char before;
+    wide_time time;
+};
+_Static_assert(offsetof(struct wide_member, time) == 8, "wide_time is aligned to 8 bytes");
 
 static int leading_zeros(wide_magnitude magnitude)
 {

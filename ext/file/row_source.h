@@ -1,6 +1,6 @@
 /*
-** Where the rows of a file come from if it is not a JSON document: a database. The layer above
-** implements it, so that this one does not depend on SQLite.
+** Where the rows of a file come from if it is not a JSON document: a database, or packets. The
+** layers above implement it, so that this one does not depend on SQLite.
 */
 #ifndef TRACEDIFF_ROW_SOURCE_H
 #define TRACEDIFF_ROW_SOURCE_H
@@ -10,9 +10,11 @@
 struct loading;
 
 struct row_source {
-    /* Whether a path is such a file. It is opened in a way that keeps the locks that this process
-    ** may have on it. False on failure (FAILURE_READ, FAILURE_MEMORY). */
-    bool (*look)(const char *path, bool *is, struct failure *failure);
+    /* Whether a path is such a file. Of a file that the host may have open as a database, only
+    ** SQLite may close a descriptor: POSIX then drops all locks that the process has on it. So
+    ** databases are looked for first. A file that is named as JSON (`json`) is none of these, and
+    ** is opened in less time. False on failure (FAILURE_READ, FAILURE_MEMORY). */
+    bool (*look)(const char *path, bool json, bool *is, struct failure *failure);
 
     /* Whether the file is complete (G2); false on failure (FAILURE_READ, FAILURE_MEMORY). */
     bool (*complete)(const char *path, struct failure *failure);
@@ -31,6 +33,15 @@ struct row_source {
 
     /* Ends a reader; NULL is allowed. */
     void (*args_close)(void *reader);
+
+    /* Instead of these two, of a file that can only be read from its beginning: begins to read it,
+    ** goes on to the args of an event that becomes a row, later in the file than the one before
+    ** (TOKEN_NONE: it has none; they are valid until the next call), and ends that. NULL and false
+    ** on failure. */
+    void *(*begin)(const struct trace_file *file, const struct stopper *stopper,
+                   struct failure *failure);
+    bool (*next)(void *begun, int64_t event, struct token *args, struct failure *failure);
+    void (*end)(void *begun);
 
     /* Frees what `read` left in file->origin; NULL is allowed. */
     void (*release)(void *origin);

@@ -90,18 +90,16 @@ static bool ends_with(const char *path, const char *tail)
     return length >= tail_length && strcasecmp(path + length - tail_length, tail) == 0;
 }
 
-/* Finds the source of a file that is a database; NULL: it is a document. Of a file that the host
-** may have open as a database, only SQLite may close a descriptor: POSIX then drops all locks that
-** the process has on it. A file named as JSON is none of these, and is opened in less time. */
-static bool find_source(const char *path, const struct row_source *databases,
+/* Finds the source of a file that is not a JSON document; NULL: it is one. */
+static bool find_source(const char *path, const struct row_source *const *sources,
                         const struct row_source **source, struct failure *failure)
 {
-    bool is = false, done = true;
-    if (databases && (ends_with(path, ".json") || ends_with(path, ".gz")))
-        is = source_begins(path, "SQLite format 3", sizeof "SQLite format 3");
-    else if (databases)
-        done = databases->look(path, &is, failure);
-    *source = is ? databases : NULL;
+    bool json = ends_with(path, ".json") || ends_with(path, ".gz"), is = false, done = true;
+    *source = NULL;
+    for (; sources && *sources && done && !is; sources++) {
+        done = (*sources)->look(path, json, &is, failure);
+        *source = is ? *sources : NULL;
+    }
     return done;
 }
 
@@ -140,7 +138,7 @@ static bool read_by(bool by_zlib, const char *path, const struct load_options *o
     size_t count = options->parts ? options->part_count : 1;
     struct loading *loadings = memory_zeroed(count, sizeof *loadings);
     const struct row_source *source;
-    bool done = find_source(path, options->databases, &source, failure) &&
+    bool done = find_source(path, options->sources, &source, failure) &&
                 (loadings || failure_memory(failure));
     for (size_t i = 0; done && i < count; i++) {
         loadings[i] = (struct loading){.whole = whole,

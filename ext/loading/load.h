@@ -9,8 +9,9 @@
 struct load_options {
     /* By phase letter, the events that become rows besides X and B; NULL: none. */
     const bool *phases;
-    /* Reads databases; NULL: they are not traces. */
-    const struct row_source *databases;
+    /* Read files that are not JSON documents, which are looked at in this order; NULL-terminated.
+    ** NULL: such files are not traces. */
+    const struct row_source *const *sources;
     const size_t *parts; /* of a database, which are loaded; NULL: the first */
     size_t part_count;
     const struct trace_file *head; /* the same database, if it was looked at before; or NULL */

@@ -117,6 +117,13 @@ for_goals strict fuzz check && lacks clang has clang
 for_goals aarch64 && lacks gcc-aarch64-linux-gnu has "$CROSS"
 for_goals aarch64 && lacks qemu-user-static has "$QEMU"
 for_goals aarch64 && lacks zlib1g-dev:arm64 links z
+for_goals cross platforms && lacks cargo has cargo
+for_goals cross platforms && lacks python3-venv "$PYTHON" -c 'import ensurepip'
+for_goals platforms && lacks npm has npm
+for_goals platforms && lacks "wine wine64" has wine
+for_goals platforms && lacks qemu-user has qemu-aarch64
+for_goals platforms && lacks libc6-arm64-cross test -d /usr/aarch64-linux-gnu/lib
+for_goals platforms && lacks musl test -e /lib/ld-musl-x86_64.so.1
 install_missing
 [ -z "${SETUP:-}" ] || install_wanted
 if for_goals fuzz check; then # clang, which is there now, says which

@@ -22,21 +22,29 @@ ZLIB = $(patsubst %,$(BUILD)/zlib/%.o,adler32 crc32 deflate inffast inflate inft
 
 cross: $(PLATFORM:%=cross-%) ## build for other systems, PLATFORM=linux-aarch64, windows-x86_64, ...
 
+platforms: cross all ## build for other systems and run test_platforms under wine and qemu
+	@sh tests/hosts/platforms.sh build/platforms $(CROSSED)
+	@TRACEDIFF=$(DIST)/tracediff.so $(PYTHON) tests/run.py test_platforms
+
+.PHONY: cross platforms $(PLATFORMS:%=cross-%)
 $(PLATFORMS:%=cross-%): cross-%: $(CROSSED)/ready
 	@echo "  ZIG  $*"
 	@$(MAKE) --no-print-directory all find_needed=: BUILD=$(CROSSED)/$* DIST=$(CROSSED)/$* \
-		CC='$(ZIG) cc -target $(TARGET_$*)' EXTRA='-I$(CROSSED)/include -Wno-enum-float-conversion' \
-		ADDED='$$(ZLIB)' LIBS= LINK='-shared -s $(LINK_$(system))' \
+		CC='$(ZIG) cc -target $(TARGET_$*)' EXTRA='-I$(CROSSED)/include -Wno-enum-float-conversion $(EXTRA_$(system))' \
+		ADDED='$$(ZLIB)' LIBS= LINK='$(or $(LINK_$(system)),-shared -s)' \
 		$(if $(filter windows,$(system)),SYSTEM=windows) SUFFIX=$(or $(SUFFIX_$(system)),so)
 
 system = $(firstword $(subst -, ,$*))
 SUFFIX_macos = dylib
 SUFFIX_windows = dll
-LINK_macos = -Wl,-install_name,@rpath/tracediff.dylib
+# Without -mno-ms-bitfields, clang aligns 128 bits in a struct to 16 bytes whatever they say (wide.h).
+EXTRA_windows = -mno-ms-bitfields
+unexport LINK # the linker of Windows would take it for arguments of its own
+LINK_macos = -shared -s -Wl,-install_name,@rpath/tracediff.dylib
 
 $(BUILD)/zlib/%.o: $(CROSSED)/zlib/%.c
 	@mkdir -p $(@D)
-	@$(CC) -O3 -fvisibility=hidden -c -o $@ $<
+	@$(CC) -O3 -fPIC -fvisibility=hidden -c -o $@ $<
 
-$(CROSSED)/ready: ext/platform/cross.sh
-	@sh ext/platform/cross.sh $(CROSSED)
+$(CROSSED)/ready: ext/platform/cross.sh | needed
+	@PYTHON=$(PYTHON) sh ext/platform/cross.sh $(CROSSED)

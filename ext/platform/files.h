@@ -1,5 +1,6 @@
 /*
-** Files, their identity, and the names in a directory.
+** Files, their identity, and the names in a directory: posix/files.c or windows/files.c, as SYSTEM
+** in the Makefile says.
 **
 ** Paths are UTF-8, of any length that the system allows; of Windows with slashes or backslashes,
 ** with a drive or as `\\server\share`. Bytes are read as they are: there is no text mode.

@@ -421,7 +421,6 @@ static void free_ascend(void *state)
 }
 
 const struct profiler ascend_profiler = {.name = "torch_npu",
-                                         .tried = true,
                                          .columns = {[ASCEND_API] = call_columns,
                                                      [ASCEND_CANN] = call_columns,
                                                      [ASCEND_TASK] = task_columns,

@@ -234,3 +234,25 @@ void args_bandwidth(sqlite3_str *json, int64_t bytes, int64_t dur)
     key_of(json, "memory bandwidth (GB/s)");
     sqlite3_str_appendf(json, "%!.15g", (double)bytes / (double)dur);
 }
+
+bool args_metadata(struct trace_file *file, const char *producer, const char *host, size_t length,
+                   int64_t pid, struct failure *failure)
+{
+    sqlite3_str *json = sqlite3_str_new(NULL);
+    args_word(json, "producer", producer);
+    bool done =
+        args_text(json, "hostname", (const unsigned char *)host, host ? length : 0, failure);
+    args_integer(json, "pid", pid);
+    size_t size = (size_t)sqlite3_str_length(json);
+    file->metadata = done ? memory_allocate(size + sizeof "{}") : NULL;
+    if (done && (!file->metadata || sqlite3_str_errcode(json) != SQLITE_OK)) {
+        done = failure_memory(failure);
+    } else if (done) {
+        file->metadata[0] = '{';
+        memcpy(file->metadata + 1, sqlite3_str_value(json), size);
+        memcpy(file->metadata + 1 + size, "}", sizeof "}");
+        file->metadata_length = size + 2;
+    }
+    sqlite3_free(sqlite3_str_finish(json));
+    return done;
+}

@@ -184,8 +184,6 @@ static bool open_part(struct database_read *read)
         return failure_memory(read->failure);
     file->origin = origin;
     origin->profiler = profiler;
-    if (!profiler->tried)
-        problem_add(&file->problems, PROBLEM_UNTRIED, 0);
     bool done = readonly_complete(file->path, read->failure) &&
                 profiler->open(read, known ? known->state : NULL);
     if (read->state && read->failure->code == FAILURE_NONE) /* also with the parts before damage */
@@ -245,7 +243,16 @@ static bool read_database(struct loading *loadings, size_t count)
     return failure->code == FAILURE_NONE;
 }
 
-const struct row_source database_rows = {.look = readonly_look,
+static bool look(const char *path, bool json, bool *is, struct failure *failure)
+{
+    static const char magic[] = "SQLite format 3";
+    if (!json)
+        return readonly_look(path, is, failure);
+    *is = source_begins(path, magic, sizeof magic);
+    return true;
+}
+
+const struct row_source database_rows = {.look = look,
                                          .complete = readonly_complete,
                                          .read = read_database,
                                          .args = database_args,

@@ -504,7 +504,6 @@ static void free_nsys(void *state)
 }
 
 const struct profiler nsys_profiler = {.name = "Nsight Systems",
-                                       .tried = true,
                                        .columns = {[NSYS_NVTX] = nvtx_columns,
                                                    [NSYS_RUNTIME] = call_columns,
                                                    [NSYS_KERNEL] = kernel_columns,

@@ -6,8 +6,8 @@
 #ifndef TRACEDIFF_PROFILER_H
 #define TRACEDIFF_PROFILER_H
 
-#include "loading/loading.h"
 #include "database/string_table.h"
+#include "loading/loading.h"
 
 /* A table with events. */
 struct event_table {
@@ -34,7 +34,6 @@ struct database_read {
 
 struct profiler {
     const char *name;
-    bool tried; /* on a real file */
 
     /* The columns of each kind of table, ended by NULL: those that rows need, and those of args. */
     const char *const *columns[EVENT_KINDS], *const *arg_columns[EVENT_KINDS];
@@ -107,6 +106,10 @@ bool database_has(struct database_read *read, const struct readonly_table *table
 bool database_each(struct database_read *read, struct readonly_table *table,
                    const char *const *columns, const char *only,
                    bool (*take)(struct database_read *read, const struct table_scan *scan));
+
+/* Gives a file its metadata (G12): `host` NULL: unknown; `pid` NUMBER_NONE. */
+bool args_metadata(struct trace_file *file, const char *producer, const char *host, size_t length,
+                   int64_t pid, struct failure *failure);
 
 /* For args. `json` has the members written so far; a NULL value writes nothing. */
 void args_integer(sqlite3_str *json, const char *key, int64_t value);

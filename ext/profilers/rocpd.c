@@ -2,29 +2,43 @@
 
 #include <string.h>
 
-#include "text/ascii.h"
 #include "base/memory.h"
+#include "rocpd_names.h"
+#include "text/ascii.h"
 
-enum { REGION_START, REGION_END, REGION_PROCESS, REGION_THREAD, REGION_NAME, REGION_EVENT };
-enum { WORK_START, WORK_END, WORK_STREAM, WORK_EVENT, WORK_OWN };
+/* Columns of rows. Those of time, track and event are the same in all tables; a column that a
+** schema lacks is NULL in every row (R9). */
+enum { ROW_TRACK, ROW_START, ROW_END, ROW_START_ID, ROW_END_ID, ROW_EVENT, ROW_OWN };
+enum { REGION_PROCESS = ROW_OWN, REGION_THREAD, REGION_NAME };
+enum { WORK_STREAM = ROW_OWN, WORK_OWN };
 enum { DISPATCH_AGENT = WORK_OWN, DISPATCH_KERNEL };
 enum { COPY_NAME = WORK_OWN, COPY_TO, COPY_FROM };
-enum { SAMPLE_TIME, SAMPLE_TRACK, SAMPLE_EVENT };
-enum { ARGS_QUEUE, ARGS_BLOCK, ARGS_GRID = ARGS_BLOCK + 3, ARGS_BYTES = ARGS_BLOCK };
+enum { SAMPLE_NAME = ROW_OWN };
+enum {
+    ARGS_TRACK = ROW_TRACK,
+    ARGS_QUEUE,
+    ARGS_BLOCK,
+    ARGS_GRID = ARGS_BLOCK + 3,
+    ARGS_BYTES = ARGS_BLOCK
+};
 
-static const char *const region_columns[] = {"start",   "end",      "pid", "tid",
-                                             "name_id", "event_id", NULL};
-static const char *const dispatch_columns[] = {"start",    "end",       "stream_id", "event_id",
-                                               "agent_id", "kernel_id", NULL};
-static const char *const copy_columns[] = {"start",   "end",          "stream_id",    "event_id",
-                                           "name_id", "dst_agent_id", "src_agent_id", NULL};
-static const char *const sample_columns[] = {"timestamp", "track_id", "event_id", NULL};
+#define TIMES_AND_IDS "track_id", "start", "end", "start_id", "end_id", "event_id"
+static const char *const region_columns[] = {TIMES_AND_IDS, "pid", "tid", "name_id", NULL};
+static const char *const dispatch_columns[] = {TIMES_AND_IDS, "stream_id", "agent_id", "kernel_id",
+                                               NULL};
+static const char *const copy_columns[] = {TIMES_AND_IDS,  "stream_id",    "name_id",
+                                           "dst_agent_id", "src_agent_id", NULL};
+static const char *const sample_columns[] = {
+    "track_id",     "timestamp", "timestamp", "timestamp_id",
+    "timestamp_id", "event_id",  "name_id",   NULL};
+#undef TIMES_AND_IDS
 static const char *const no_columns[] = {NULL};
 static const char *const region_args[] = {"event_id", NULL};
 static const char *const dispatch_args[] = {
-    "queue_id",    "workgroup_size_x", "workgroup_size_y", "workgroup_size_z",
-    "grid_size_x", "grid_size_y",      "grid_size_z",      NULL};
-static const char *const copy_args[] = {"queue_id", "size", NULL};
+    "track_id",         "queue_id",         "workgroup_size_x",
+    "workgroup_size_y", "workgroup_size_z", "grid_size_x",
+    "grid_size_y",      "grid_size_z",      NULL};
+static const char *const copy_args[] = {"track_id", "queue_id", "size", NULL};
 
 /* Columns of the tables that are joined. */
 enum { CATEGORY_OF_EVENT, STACK_OF_EVENT };
@@ -32,14 +46,12 @@ enum { PROCESS_PID };
 enum { THREAD_TID };
 enum { AGENT_INDEX, AGENT_IS_GPU };
 enum { TRACK_PROCESS, TRACK_THREAD, TRACK_NAME };
+enum { TIMESTAMP_VALUE };
 
 enum rocpd_cat { CAT_KERNEL, CAT_COPY };
 
 /* How a string is used. */
 enum { AS_NAME, AS_CATEGORY, AS_COPY };
-
-/* What a category is (R5). */
-enum { OF_OTHER, OF_CALL, OF_MARKER, OF_KFD };
 
 static bool is_rocpd(const struct readonly *readonly)
 {
@@ -81,6 +93,8 @@ static bool describe_rocpd(struct database_read *read, sqlite3_str *metadata)
     const struct rocpd *rocpd = read->state;
     if (rocpd->part_count == 0) /* they could not be found */
         return true;
+    if (strcmp(rocpd->schema, "3") == 0)
+        problem_add(&file->problems, PROBLEM_UNTRIED, 0);
     file->rank_source = RANK_DATABASE;
     file->part_count = rocpd->part_count;
     file->parts = memory_zeroed(rocpd->part_count, sizeof *file->parts);
@@ -105,6 +119,16 @@ static bool take_agent(struct database_read *read, const struct table_scan *scan
     return ids_add(&rocpd->agents, &row, read->failure);
 }
 
+/* Opens the names of categories: schema 3 has them among the strings (R9). */
+static bool open_categories(struct database_read *read, struct readonly_table *strings)
+{
+    struct rocpd *rocpd = read->state;
+    struct readonly_table *table = NULL;
+    return rocpd_table(read, rocpd->part, "rocpd_info_category", &table) &&
+           strings_open(&rocpd->categories, read->readonly, table ? table : strings, "id",
+                        table ? "name" : "string", read->failure);
+}
+
 /* Opens and reads what rows are joined with (R2). */
 static bool join(struct database_read *read)
 {
@@ -113,6 +137,7 @@ static bool join(struct database_read *read)
     static const char *const threads[] = {"id", "tid", NULL};
     static const char *const agents[] = {"id", "type_index", "type", NULL};
     static const char *const tracks[] = {"id", "pid", "tid", "name_id", NULL};
+    static const char *const timestamps[] = {"id", "value", NULL};
     struct rocpd *rocpd = read->state;
     struct readonly *readonly = read->readonly;
     struct readonly_table *table = NULL;
@@ -120,6 +145,7 @@ static bool join(struct database_read *read)
     rocpd->joined = true;
     return rocpd_table(read, part, "rocpd_string", &table) &&
            strings_open(&rocpd->strings, readonly, table, "id", "string", read->failure) &&
+           open_categories(read, table) &&
            rocpd_table(read, part, "rocpd_info_kernel_symbol", &table) &&
            strings_open(&rocpd->kernels, readonly, table, "id", "display_name", read->failure) &&
            strings_open(&rocpd->mangled, readonly, table, "id", "kernel_name", read->failure) &&
@@ -131,6 +157,8 @@ static bool join(struct database_read *read)
            ids_read(&rocpd->threads, read, table, threads) &&
            rocpd_table(read, part, "rocpd_track", &table) &&
            ids_read(&rocpd->tracks, read, table, tracks) &&
+           rocpd_table(read, part, "rocpd_timestamp", &table) &&
+           ids_read(&rocpd->timestamps, read, table, timestamps) && rocpd_places(read, part) &&
            rocpd_table(read, part, "rocpd_info_agent", &table) &&
            database_each(read, table, agents, NULL, take_agent) &&
            ids_order(&rocpd->agents, &readonly->stopper, read->failure);
@@ -147,46 +175,18 @@ static bool make_name(void *owner, struct string_use *use, const unsigned char *
 static bool make_category(void *owner, struct string_use *use, const unsigned char *text,
                           size_t length, struct failure *failure)
 {
-    static const struct {
-        const char *start, *cat;
-        int what;
-    } known[] = {{"HIP_", "cuda_runtime", OF_CALL},
-                 {"HSA_", "cuda_driver", OF_CALL},
-                 {"MARKER_CORE", "user_annotation", OF_MARKER},
-                 {"MARKER_", "user_annotation", OF_OTHER},
-                 {"KFD_", "", OF_KFD}};
-    const char *category = (const char *)text;
-    if (!text)
-        return true;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (begins(category, category + length, known[i].start)) {
-            use->what = known[i].what;
-            return database_name(owner, known[i].cat, strlen(known[i].cat), &use->name);
-        }
-    char *lower = memory_allocate(length + 1);
-    if (!lower)
-        return failure_memory(failure);
-    for (size_t i = 0; i < length; i++)
-        lower[i] = (char)small(category[i]);
-    bool done = database_name(owner, lower, length, &use->name);
-    memory_free(lower);
-    return done;
+    (void)failure;
+    use->what = text ? (int)rocpd_what(text, length) : OF_OTHER;
+    return !text || rocpd_category(owner, text, length, &use->name);
 }
 
 /* The name of a copy, as Kineto writes it (R7). */
 static bool make_copy(void *owner, struct string_use *use, const unsigned char *text, size_t length,
                       struct failure *failure)
 {
-    static const struct {
-        const char *written, *name;
-    } names[] = {{"MEMORY_COPY_HOST_TO_DEVICE", "Memcpy HtoD (Host -> Device)"},
-                 {"MEMORY_COPY_DEVICE_TO_HOST", "Memcpy DtoH (Device -> Host)"},
-                 {"MEMORY_COPY_DEVICE_TO_DEVICE", "Memcpy DtoD (Device -> Device)"},
-                 {"MEMORY_COPY_HOST_TO_HOST", "Memcpy HtoH (Host -> Host)"}};
-    for (size_t i = 0; text && i < sizeof names / sizeof *names; i++)
-        if (text_is((const char *)text, length, names[i].written))
-            return database_name(owner, names[i].name, strlen(names[i].name), &use->name);
-    return make_name(owner, use, text, length, failure);
+    const char *name = text ? rocpd_copy(text, length) : NULL;
+    return name ? database_name(owner, name, strlen(name), &use->name)
+                : make_name(owner, use, text, length, failure);
 }
 
 /* The name of a kernel: its demangled one, else the other (R6). */
@@ -225,31 +225,66 @@ static bool read_message(struct database_read *read, int64_t event, struct datab
            database_name(read, text, parts.name_length, &row->name);
 }
 
+/* The start and the end of a row: its own, else the timestamp that it names (R9). */
+static int64_t time_of(const struct rocpd *rocpd, const struct table_scan *scan, int own, int id)
+{
+    int64_t time = scan_integer(scan, own);
+    return time != NUMBER_NONE
+               ? time
+               : ids_value(&rocpd->timestamps, scan_integer(scan, id), TIMESTAMP_VALUE);
+}
+
+static int64_t start_of(const struct rocpd *rocpd, const struct table_scan *scan)
+{
+    return time_of(rocpd, scan, ROW_START, ROW_START_ID);
+}
+
+static int64_t end_of(const struct rocpd *rocpd, const struct table_scan *scan)
+{
+    return time_of(rocpd, scan, ROW_END, ROW_END_ID);
+}
+
+/* A value of a row: its own, else that of its track (R9). */
+static int64_t value_of(const struct id_table *tracks, const struct table_scan *scan, int own,
+                        int value)
+{
+    int64_t found = scan_integer(scan, own);
+    return found != NUMBER_NONE ? found : ids_value(tracks, scan_integer(scan, ROW_TRACK), value);
+}
+
+static bool category_of(struct database_read *read, int64_t event, struct string_use *category)
+{
+    struct rocpd *rocpd = read->state;
+    return database_string(read, &rocpd->categories,
+                           ids_value(&rocpd->events, event, CATEGORY_OF_EVENT), AS_CATEGORY,
+                           make_category, category);
+}
+
 static bool region_row(struct database_read *read, const struct table_scan *scan, int64_t event)
 {
     struct rocpd *rocpd = read->state;
     struct string_use category, name;
-    int64_t of = scan_integer(scan, REGION_EVENT);
-    if (!database_string(read, &rocpd->strings, ids_value(&rocpd->events, of, CATEGORY_OF_EVENT),
-                         AS_CATEGORY, make_category, &category))
+    int64_t of = scan_integer(scan, ROW_EVENT);
+    if (!category_of(read, of, &category))
         return false;
     if (category.what == OF_KFD)
         return true;
     if (!database_string(read, &rocpd->strings, scan_integer(scan, REGION_NAME), AS_NAME, make_name,
                          &name))
         return false;
-    struct database_row row = {
-        .event = event,
-        .correlation =
-            category.what == OF_CALL ? ids_value(&rocpd->events, of, STACK_OF_EVENT) : NUMBER_NONE,
-        .stream = NUMBER_NONE,
-        .pid = ids_value(&rocpd->processes, scan_integer(scan, REGION_PROCESS), PROCESS_PID),
-        .tid = ids_value(&rocpd->threads, scan_integer(scan, REGION_THREAD), THREAD_TID),
-        .cat = category.name,
-        .name = name.name,
-        .phase = 'X'};
-    database_times(read, scan_integer(scan, REGION_START), scan_integer(scan, REGION_END), true,
-                   &row.ts, &row.dur);
+    int64_t process = value_of(&rocpd->tracks, scan, REGION_PROCESS, TRACK_PROCESS);
+    int64_t thread = value_of(&rocpd->tracks, scan, REGION_THREAD, TRACK_THREAD);
+    struct database_row row = {.event = event,
+                               .correlation = category.what == OF_CALL
+                                                  ? ids_value(&rocpd->events, of, STACK_OF_EVENT)
+                                                  : NUMBER_NONE,
+                               .stream = NUMBER_NONE,
+                               .pid = ids_value(&rocpd->processes, process, PROCESS_PID),
+                               .tid = ids_value(&rocpd->threads, thread, THREAD_TID),
+                               .cat = category.name,
+                               .name = name.name,
+                               .phase = 'X'};
+    database_times(read, start_of(rocpd, scan), end_of(rocpd, scan), true, &row.ts, &row.dur);
     return (category.what != OF_MARKER || read_message(read, of, &row)) && database_add(read, &row);
 }
 
@@ -258,29 +293,33 @@ static bool add_work(struct database_read *read, const struct table_scan *scan, 
                      enum rocpd_cat cat, uint32_t name, int64_t agent)
 {
     const struct rocpd *rocpd = read->state;
-    int64_t stream = scan_integer(scan, WORK_STREAM), of = scan_integer(scan, WORK_EVENT);
-    struct database_row row = {.event = event,
-                               .correlation = ids_value(&rocpd->events, of, STACK_OF_EVENT),
-                               .stream = stream,
-                               .pid = ids_value(&rocpd->agents, agent, AGENT_INDEX),
-                               .tid = stream,
-                               .name = name,
-                               .phase = 'X'};
-    database_times(read, scan_integer(scan, WORK_START), scan_integer(scan, WORK_END), true,
-                   &row.ts, &row.dur);
+    const struct id_table *places = &rocpd->parts[rocpd->part].places;
+    int64_t stream = value_of(places, scan, WORK_STREAM, PLACE_STREAM);
+    struct database_row row = {
+        .event = event,
+        .correlation = ids_value(&rocpd->events, scan_integer(scan, ROW_EVENT), STACK_OF_EVENT),
+        .stream = stream,
+        .pid = ids_value(&rocpd->agents, agent, AGENT_INDEX),
+        .tid = stream,
+        .name = name,
+        .phase = 'X'};
+    database_times(read, start_of(rocpd, scan), end_of(rocpd, scan), true, &row.ts, &row.dur);
     return cat_of(read, cat, &row.cat) && database_add(read, &row);
 }
 
 static bool dispatch_row(struct database_read *read, const struct table_scan *scan, int64_t event)
 {
     struct rocpd *rocpd = read->state;
+    const struct id_table *places = &rocpd->parts[rocpd->part].places;
     struct string_use name;
     return database_string(read, &rocpd->kernels, scan_integer(scan, DISPATCH_KERNEL), AS_NAME,
                            make_kernel, &name) &&
-           add_work(read, scan, event, CAT_KERNEL, name.name, scan_integer(scan, DISPATCH_AGENT));
+           add_work(read, scan, event, CAT_KERNEL, name.name,
+                    value_of(places, scan, DISPATCH_AGENT, PLACE_AGENT));
 }
 
-/* A copy is on the device that it goes to or, if that is the host, comes from. */
+/* A copy is on the device that it goes to or, if that is the host, comes from. Its track is no
+** help: that of a copy to the host has the host as its agent. */
 static bool copy_row(struct database_read *read, const struct table_scan *scan, int64_t event)
 {
     struct rocpd *rocpd = read->state;
@@ -296,11 +335,11 @@ static bool sample_row(struct database_read *read, const struct table_scan *scan
 {
     struct rocpd *rocpd = read->state;
     struct string_use category, name;
-    int64_t of = scan_integer(scan, SAMPLE_EVENT), track = scan_integer(scan, SAMPLE_TRACK);
-    if (!database_string(read, &rocpd->strings, ids_value(&rocpd->events, of, CATEGORY_OF_EVENT),
-                         AS_CATEGORY, make_category, &category) ||
-        !database_string(read, &rocpd->strings, ids_value(&rocpd->tracks, track, TRACK_NAME),
-                         AS_NAME, make_name, &name))
+    int64_t track = scan_integer(scan, ROW_TRACK);
+    if (!category_of(read, scan_integer(scan, ROW_EVENT), &category) ||
+        !database_string(read, &rocpd->strings,
+                         value_of(&rocpd->tracks, scan, SAMPLE_NAME, TRACK_NAME), AS_NAME,
+                         make_name, &name))
         return false;
     int64_t process = ids_value(&rocpd->tracks, track, TRACK_PROCESS);
     int64_t thread = ids_value(&rocpd->tracks, track, TRACK_THREAD);
@@ -312,7 +351,7 @@ static bool sample_row(struct database_read *read, const struct table_scan *scan
                                .cat = category.name,
                                .name = name.name,
                                .phase = 'i'};
-    database_times(read, scan_integer(scan, SAMPLE_TIME), 0, false, &row.ts, &row.dur);
+    database_times(read, start_of(rocpd, scan), 0, false, &row.ts, &row.dur);
     return category.what == OF_KFD || database_add(read, &row);
 }
 
@@ -331,7 +370,9 @@ static bool rocpd_row(struct database_read *read, int kind, const struct table_s
 
 static bool has_columns(struct database_read *read, const struct event_table *table)
 {
-    return database_has(read, table->table, table->kind == ROCPD_SAMPLE ? "timestamp" : "start");
+    bool sample = table->kind == ROCPD_SAMPLE;
+    return readonly_column(table->table, sample ? "timestamp_id" : "start_id") ||
+           database_has(read, table->table, sample ? "timestamp" : "start");
 }
 
 static bool finish_rocpd(struct database_read *read)
@@ -399,8 +440,12 @@ static bool rocpd_args(struct database_read *read, const struct trace_file *file
         return write_region(read, file, row, scan, json);
     if (kind == ROCPD_SAMPLE)
         return true;
+    if (!rocpd_places(read, file->part))
+        return false;
+    const struct rocpd *rocpd = read->state;
     args_device(json, file, row);
-    args_integer(json, "queue", scan_integer(scan, ARGS_QUEUE));
+    args_integer(json, "queue",
+                 value_of(&rocpd->parts[file->part].places, scan, ARGS_QUEUE, PLACE_QUEUE));
     args_integer(json, "correlation", file->columns.correlation[row]);
     if (kind == ROCPD_DISPATCH) {
         write_sizes(scan, json);
@@ -415,9 +460,12 @@ static void settle_rocpd(void *state)
 {
     struct rocpd *rocpd = state;
     strings_close(&rocpd->strings);
+    strings_close(&rocpd->categories);
     for (size_t i = 0; i < rocpd->part_count; i++) {
-        strings_close(&rocpd->parts[i].messages);
-        rocpd->parts[i].opened = false;
+        struct rocpd_part *part = &rocpd->parts[i];
+        strings_close(&part->messages);
+        ids_clear(&part->places);
+        part->opened = part->placed = false;
     }
     strings_close(&rocpd->kernels);
     strings_close(&rocpd->mangled);
@@ -426,6 +474,7 @@ static void settle_rocpd(void *state)
     ids_clear(&rocpd->threads);
     ids_clear(&rocpd->agents);
     ids_clear(&rocpd->tracks);
+    ids_clear(&rocpd->timestamps);
     ranges_clear(&rocpd->ranges);
     memory_free(rocpd->json);
     rocpd->json = NULL;

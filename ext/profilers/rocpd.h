@@ -18,7 +18,8 @@ struct rocpd {
 
         /* only while rows or args are read */
         struct string_table messages; /* of events */
-        bool opened;                  /* `messages` */
+        struct id_table places;       /* of tracks, by enum rocpd_place */
+        bool opened, placed;          /* `messages`, `places` */
     } * parts;                        /* in the order of their suffixes */
     size_t part_count, part_capacity;
     size_t part; /* the one that is read */
@@ -27,8 +28,8 @@ struct rocpd {
 
     /* only while rows or args are read */
     bool joined;
-    struct string_table strings, kernels, mangled;
-    struct id_table events, processes, threads, agents, tracks;
+    struct string_table strings, categories, kernels, mangled;
+    struct id_table events, processes, threads, agents, tracks, timestamps;
     unsigned char *json; /* a text, with padding; and after it room to decode one of its strings */
     size_t json_capacity;
     struct ranges ranges;
@@ -46,6 +47,12 @@ bool rocpd_look(struct database_read *read);
 /* A table of a part, or NULL. `*table` is left alone on failure. */
 bool rocpd_table(struct database_read *read, size_t part, const char *name,
                  struct readonly_table **table);
+
+/* Where the work of a track of schema 4 is. */
+enum rocpd_place { PLACE_AGENT, PLACE_QUEUE, PLACE_STREAM };
+
+/* Reads the places of a part, once. False on failure, or with trouble. */
+bool rocpd_places(struct database_read *read, size_t part);
 
 /* The text that a range of a part is given: the message of its event. NULL: it has none. It is
 ** valid until the next call. False on failure, or with trouble. */

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "text/ascii.h"
 #include "base/memory.h"
+#include "text/ascii.h"
 #include "text/number.h"
 #include "text/scan.h"
 #include "text/text.h"
@@ -115,10 +115,23 @@ bool rocpd_message(struct database_read *read, size_t part, int64_t event,
     return true;
 }
 
+bool rocpd_places(struct database_read *read, size_t i)
+{
+    static const char *const columns[] = {"id", "agent_id", "queue_id", "stream_id", NULL};
+    struct rocpd_part *part = &((struct rocpd *)read->state)->parts[i];
+    struct readonly_table *table = NULL;
+    if (part->placed)
+        return true;
+    part->placed = true;
+    return rocpd_table(read, i, "rocpd_track", &table) &&
+           ids_read(&part->places, read, table, columns);
+}
+
 /* The rank that an environment gives, or -1 (R4). */
 static int64_t rank_in(const struct token *environment)
 {
-    static const char *const keys[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
+    static const char *const keys[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                       "SLURM_PROCID"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         struct token value;
         int64_t rank;
@@ -173,10 +186,8 @@ static bool check_schema(struct database_read *read)
         (dispatch && !readonly_columns(read->readonly, dispatch, read->failure)))
         return false;
     if (!rocpd->schema[0])
-        strcpy(rocpd->schema, "3");
-    if (strcmp(rocpd->schema, "3") == 0 && dispatch && !readonly_column(dispatch, "pid"))
-        strcpy(rocpd->schema, "4");
-    return strcmp(rocpd->schema, "3") == 0 ||
+        strcpy(rocpd->schema, dispatch && !readonly_column(dispatch, "pid") ? "4" : "3");
+    return strcmp(rocpd->schema, "3") == 0 || strcmp(rocpd->schema, "4") == 0 ||
            failure_set(read->failure, FAILURE_READ, "'%s': rocpd schema %s is not known",
                        read->readonly->path, rocpd->schema);
 }

@@ -3,7 +3,9 @@
 #include "base/memory.h"
 #include "platform/thread.h"
 #include "profilers/database_rows.h"
+#include "rocprof/rocprof_json.h"
 #include "source/source.h"
+#include "xplane/xplane_rows.h"
 
 /* S19: SQLite has no call that covers both sqlite3_interrupt() and progress handlers. So a short
 ** statement runs on the calling thread, at most every POLL_EVERY ns; it fails if either asks to
@@ -52,7 +54,9 @@ struct connection *connection_new(sqlite3 *db, const struct function_list *funct
     connection->functions = functions;
     connection->references = 1;
     connection->cache.threads = thread_count();
-    connection->cache.databases = &database_rows;
+    static const struct row_source *const sources[] = {&database_rows, &rocprof_json, &xplane_rows,
+                                                       NULL};
+    connection->cache.sources = sources;
     connection->cache.stopper = (struct stopper){.stop = interrupted, .argument = connection};
     return connection;
 }

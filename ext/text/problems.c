@@ -28,6 +28,7 @@ static const char *const texts[PROBLEM_COUNT] = {
     [PROBLEM_NOT_TIMED] = "device work that was not timed",
     [PROBLEM_OTHER_PROCESS] = "event of a process without device work",
     [PROBLEM_UNTRIED] = "format not tried on a real file",
+    [PROBLEM_PROTOBUF] = "event skipped: not protobuf",
     [PROBLEM_ARGS_MENDED] = "args mended: not strict JSON",
     [PROBLEM_ARGS_LEFT_OUT] = "args left out: not a JSON object",
 };

@@ -36,6 +36,7 @@ enum problem {
     PROBLEM_NOT_TIMED, /* this and the next two: of databases */
     PROBLEM_OTHER_PROCESS,
     PROBLEM_UNTRIED,
+    PROBLEM_PROTOBUF, /* of profiles of XLA */
     PROBLEM_ARGS_MENDED, /* the two about args are known only once the args have been read */
     PROBLEM_ARGS_LEFT_OUT,
     PROBLEM_COUNT

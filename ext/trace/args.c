@@ -16,11 +16,21 @@ static void close_rows(struct rows_reader *rows)
     *rows = (struct rows_reader){NULL, NULL};
 }
 
+/* Closes the file that is open. */
+static void close_file(struct args_reader *reader)
+{
+    document_close(reader->document);
+    if (reader->begun)
+        reader->file->source->end(reader->begun);
+    reader->document = NULL;
+    reader->begun = NULL;
+}
+
 void args_close(struct args_reader *reader)
 {
     for (size_t i = 0; i < ROWS_READERS; i++)
         close_rows(&reader->rows[i]);
-    document_close(reader->document);
+    close_file(reader);
     held_clear(&reader->held);
     memory_free(reader->text);
     memset(reader, 0, sizeof *reader);
@@ -30,9 +40,13 @@ void args_close(struct args_reader *reader)
 static bool open_file(struct args_reader *reader, const struct trace_file *file,
                       const struct stopper *stopper, struct failure *failure)
 {
-    document_close(reader->document);
+    close_file(reader);
     reader->file = file;
     reader->next = reader->checked = 0;
+    if (file->source) {
+        reader->begun = file->source->begin(file, stopper, failure);
+        return reader->begun;
+    }
     reader->options = (struct document_options){
         .wanted = file->phases, .stopper = *stopper, .by_zlib = file->by_zlib};
     reader->document = document_open(file->path, &reader->options, failure);
@@ -87,6 +101,11 @@ static bool read_to(struct args_reader *reader, const struct trace_file *file, s
                     struct event *event, struct failure *failure)
 {
     int64_t wanted = file->columns.event[row];
+    if (reader->begun) {
+        event->byte = 0;
+        reader->next = wanted + 1;
+        return file->source->next(reader->begun, wanted, &event->field[EVENT_ARGS], failure);
+    }
     for (event->position = -1; event->position < wanted;) {
         int result = document_next(reader->document, event, failure);
         if (result < 0)
@@ -117,8 +136,7 @@ static bool hold(struct args_reader *reader, const struct trace_file *file,
             return false;
         room = held_add(&reader->held, row, &event);
     }
-    document_close(reader->document);
-    reader->document = NULL;
+    close_file(reader);
     return true;
 }
 
@@ -127,11 +145,11 @@ static bool find(struct args_reader *reader, struct trace_file *file, size_t row
 {
     struct event event;
     bool held = held_find(&reader->held, file, row, &event);
-    bool onward =
-        reader->document && reader->file == file && reader->next <= file->columns.event[row];
+    bool open = reader->document || reader->begun;
+    bool onward = open && reader->file == file && reader->next <= file->columns.event[row];
     reader->found = reader->there = false;
     if (!held && !onward) {
-        if (reader->document)
+        if (open)
             held_leave(&reader->held, reader->file);
         if (held_begin(&reader->held, file)) {
             if (!hold(reader, file, stopper, failure))
@@ -178,7 +196,7 @@ bool args_read(struct args_reader *reader, struct trace_file *file, size_t row,
                const struct stopper *stopper, const unsigned char **text, size_t *length,
                struct failure *failure)
 {
-    if (file->source)
+    if (file->source && file->source->args)
         return read_rows(reader, file, row, stopper, text, length, failure);
     bool known = reader->found && reader->row_file == file && reader->row == row;
     if (!known && !find(reader, file, row, stopper, failure)) {

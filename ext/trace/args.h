@@ -5,7 +5,8 @@
 ** 1. Rows asked for in the order of the file are read in one pass.
 ** 2. A reader that must go back in a file, or back to a file that it has left, reads the whole file
 **    once more and holds the args of all its rows until it is closed (held.h).
-** 3. The rows of a database are found one by one, in any order.
+** 3. The rows of a database are found one by one, in any order; those of another source
+**    (row_source.h) as those of a document.
 */
 #ifndef TRACEDIFF_ARGS_H
 #define TRACEDIFF_ARGS_H
@@ -16,7 +17,8 @@ enum { ROWS_READERS = 8 /* databases that are kept open */ };
 
 struct args_reader {
     const struct trace_file *file; /* borrowed: the one that is open */
-    struct document *document;     /* NULL: no file is open */
+    struct document *document;     /* NULL: no document is open */
+    void *begun;                   /* the same of a source */
     struct document_options options;
     int64_t next;    /* position of the event that the document gives next */
     int64_t checked; /* bytes of JSON known to be unchanged since the file was loaded */

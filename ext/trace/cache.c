@@ -30,7 +30,7 @@ struct read_queue {
     struct cache_request **requests;
     size_t count;
     bool peek;
-    const struct row_source *databases;
+    const struct row_source *const *sources;
     size_t together; /* requests at the end that are for one database, but one */
     atomic_int idle; /* processors that no thread uses */
     atomic_size_t next;
@@ -59,7 +59,7 @@ static void read_one(struct read_queue *queue, size_t i, struct stopper stopper,
         parts[part] = queue->requests[i + part]->part;
     stopper.read = &request->read;
     const struct load_options options = {.phases = request->phases,
-                                         .databases = queue->databases,
+                                         .sources = queue->sources,
                                          .parts = parts,
                                          .part_count = count,
                                          .look = request->look,
@@ -364,7 +364,7 @@ bool cache_get(struct cache *cache, struct cache_request *requests, size_t count
                struct failure *failure)
 {
     struct cache_request **missing = memory_zeroed(count, sizeof *missing);
-    struct read_queue queue = {.requests = missing, .peek = peek, .databases = cache->databases};
+    struct read_queue queue = {.requests = missing, .peek = peek, .sources = cache->sources};
     if (!missing)
         return failure_memory(failure);
     serve(cache, requests, count, &queue, failure);

@@ -19,7 +19,7 @@
 struct cache {
     struct stopper stopper; /* called on the calling thread only */
     int threads;            /* maximum number of reading threads; 1: only the caller's */
-    const struct row_source *databases; /* as in struct load_options */
+    const struct row_source *const *sources; /* as in struct load_options */
     /* private */
     struct cache_entry *entries;
     size_t count, capacity;

@@ -44,9 +44,9 @@ static bool ends_with(const char *name, const char *tail)
 /* Whether a file of a directory may be a trace, or a snapshot. */
 static bool is_listed(const char *name, bool snapshots)
 {
-    static const char *const tails[] = {".json", ".gz",     ".sqlite",    ".sqlite3",
-                                        ".db",   ".pickle", ".pickle.gz", ".pkl"};
-    enum { OF_TRACES = 5 };
+    static const char *const tails[] = {".json",      ".gz",     ".sqlite",    ".sqlite3", ".db",
+                                        ".xplane.pb", ".pickle", ".pickle.gz", ".pkl"};
+    enum { OF_TRACES = 6 };
     size_t end = snapshots ? sizeof tails / sizeof *tails : OF_TRACES;
     bool listed = false;
     for (size_t i = snapshots ? OF_TRACES : 0; i < end && name[0] != '.'; i++)
@@ -60,6 +60,22 @@ static bool is_directory(const char *path)
     return file_status(path, &status) == 0 && status.kind == FILE_IS_DIRECTORY;
 }
 
+/* Whether a file is what XLA makes of a profile that is beside it (Y1). */
+static bool is_made_of_profile(const char *path, struct failure *failure)
+{
+    static const char tail[] = ".trace.json.gz", profile[] = ".xplane.pb";
+    if (!ends_with(path, tail))
+        return false;
+    char *beside = joined(path, "", "");
+    if (!beside)
+        return failure_memory(failure);
+    memcpy(beside + strlen(beside) - (sizeof tail - 1), profile, sizeof profile);
+    struct file_status status;
+    bool there = file_status(beside, &status) == 0;
+    memory_free(beside);
+    return there;
+}
+
 static bool add_directory(struct trace_paths *paths, const char *path, struct failure *failure)
 {
     int error;
@@ -70,7 +86,7 @@ static bool add_directory(struct trace_paths *paths, const char *path, struct fa
         if (!is_listed(name, paths->snapshots))
             continue;
         char *file = joined(path, between, name);
-        if (file && is_directory(file))
+        if (file && (is_directory(file) || is_made_of_profile(file, failure)))
             memory_free(file);
         else
             add(paths, file, true, failure);
@@ -104,11 +120,11 @@ static bool matches_file(const char *pattern, struct failure *failure)
 ** matches, or a failure. */
 static char *pattern_below(const char *text, bool folders, struct failure *failure)
 {
-    enum { OF_FOLDERS = 4 };
+    enum { OF_FOLDERS = 5 };
     static const char *const tails[] = {
-        "/*.pt.trace.json*",   "/*.json*",   "/*.gz",        "/*.sqlite", /* in the folder itself */
-        "/*/*.pt.trace.json*", "/*/*.json*", "/*/*.gz",      "/*/*.sqlite", "/*/*/*.pt.trace.json*",
-        "/*/*/*.json*",        "/*/*/*.gz",  "/*/*/*.sqlite"};
+        "/*.pt.trace.json*",     "/*.xplane.pb",     "/*.json*",     "/*.gz",     "/*.sqlite",
+        "/*/*.pt.trace.json*",   "/*/*.xplane.pb",   "/*/*.json*",   "/*/*.gz",   "/*/*.sqlite",
+        "/*/*/*.pt.trace.json*", "/*/*/*.xplane.pb", "/*/*/*.json*", "/*/*/*.gz", "/*/*/*.sqlite"};
     size_t length = strlen(text);
     char *path = joined(text, "", ""), *pattern = NULL;
     if (!path)

@@ -14,6 +14,7 @@ enum { INVALID = 0x110000 /* a byte that is not UTF-8 is this character and thos
 
 struct pattern_search {
     bool strict;
+    bool below; /* the path was found, so that it need not be that of a directory */
     struct found_paths *found;
     char *path; /* the beginning that was found, and a NUL; owned */
     size_t length, capacity;
@@ -194,9 +195,10 @@ static int find_names(struct pattern_search *search, const char *p, const char *
     size_t before = search->length;
     const char *name;
     struct listing *listing = listing_open(before > 0 ? search->path : ".", &error);
-    if (!listing)
-        return error == ENOMEM || (search->strict && error != ENOTDIR) ? error : 0;
-    while (error == 0 && (name = listing_next(listing, &error)) != NULL) {
+    if (!listing && (error == ENOTDIR || (error == ENOENT && search->below)))
+        error = 0;
+    search->below = true;
+    while (listing && error == 0 && (name = listing_next(listing, &error)) != NULL) {
         if (!matches(p, end, name))
             continue;
         error = !append(search, name, strlen(name)) ? ENOMEM
@@ -205,7 +207,8 @@ static int find_names(struct pattern_search *search, const char *p, const char *
         search->length = before;
         search->path[before] = 0;
     }
-    listing_close(listing);
+    if (listing)
+        listing_close(listing);
     return error == ENOMEM || search->strict ? error : 0;
 }
 

@@ -1,7 +1,7 @@
 -- potential_stragglers: which ranks the others wait for in collectives of the device, and what takes these ranks
 --   longer.
 -- Family: ranks and the job
--- Question: Which slow ranks are late to collectives, and why?
+-- Question: Which slow ranks start collectives last, and why?
 --
 -- Parameters
 --   :trace               TEXT required  directory, file, pattern or JSON array of these

@@ -15,7 +15,7 @@
 --   :steps              TEXT           which events are steps: 'auto', 'profiler',
 --                                      a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
---   path               TEXT     the names from the step down to this one, joined by ';': a folded stack
+--   path               TEXT     the names from the step down to this one, joined by ';': a stack of flame graphs
 --   depth              INTEGER  0 for the step
 --   name               TEXT     the last name of the path
 --   class              TEXT     as trace_step_time has it; NULL if the parts are of several

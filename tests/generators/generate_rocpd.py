@@ -1,6 +1,6 @@
-"""Random databases as rocprofv3 writes them (schema 3), and as it does not.
+"""Random databases as rocprofv3 writes them (schemas 3, 4.0 and 4.1), and as it does not.
 
-    write(path, generate(random.Random(7)))     a database of SQLite
+    write(path, generate(random.Random(7)))     a database of SQLite; schema="4.0" gives the same rows in its tables
     /usr/bin/python3 tests/generators/generate_rocpd.py 7 results.db
 
 A database is {name: Table}, as of generate_nsys, whose odd values and texts of emit_nvtx it shares.
@@ -32,9 +32,16 @@ COLUMNS = {
                               "region_name_id", "event_id"),
     "rocpd_memory_copy": (*COMMON, "start", "end", "name_id", "dst_agent_id", "src_agent_id", "size", "queue_id",
                           "stream_id", "event_id")}
+TRACKED = ("rocpd_region", "rocpd_kernel_dispatch", "rocpd_memory_copy")  # that have a track since schema 4
+PLACES = ("agent_id", "queue_id", "stream_id")
+COLUMNS_4 = {  # of tables that schema 4 adds or changes
+    "rocpd_info_category": ("id", "guid", "name", "extdata"),
+    "rocpd_timestamp": ("id", "guid", "value", "phase", "track_id"),
+    "rocpd_track": ("id", "guid", "nid", "ppid", "pid", "tid", *PLACES, "name_id")}
+CATEGORIES_4 = {"HIP": "hip_api", "HSA": "hsa_api", "MARKER": "marker_api"}  # what their names begin with in schema 3
 OF_TEXT = {"tag", "value", "guid", "string", "command", "environment", "extdata", "name", "type", "kernel_name",
            "display_name"}
-KEPT = {"start", "timestamp", "pid", "id"}  # without them a file is another schema, or damaged
+KEPT = {"start", "timestamp", "pid", "id", "start_id", "timestamp_id"}  # a file without them is damaged
 
 CALLS = {"HIP_RUNTIME_API_EXT": ("hipLaunchKernel", "hipMemcpyAsync", "hipGraphLaunch"),
          "HIP_COMPILER_API_EXT": ("__hipPushCallConfiguration",),
@@ -55,8 +62,9 @@ ENVIRONMENTS = ({"RANK": "3"}, {"RANK": 2}, {"RANK": "-1", "PMI_RANK": "4"}, {"R
 class Process:
     """The tables of one process; `tidy` leaves out all that rocprofv3 would not write."""
 
-    def __init__(self, rng, suffix, events=20, tidy=False):
+    def __init__(self, rng, suffix, events=20, tidy=False, schema=None):
         self.rng, self.suffix, self.tidy, self.most = rng, suffix, tidy, events
+        self.schema = schema or rng.choice(("3", "3", "4.0", "4.1"))
         self.odd = 0 if tidy else rng.choice((0, 0, 0.01, 0.04))
         self.tables = {name: Table({column: "TEXT" if column in OF_TEXT else "BIGINT" for column in columns})
                        for name, columns in COLUMNS.items()}
@@ -150,6 +158,60 @@ class Process:
                 self.add("rocpd_sample", track_id=track, timestamp=rng.randrange(4000),
                          event_id=self.event(category, None))
 
+    # ---- the same in the tables of schema 4 ----
+
+    def upgrade(self):
+        for name, columns in COLUMNS_4.items():
+            table = Table({column: "TEXT" if column in OF_TEXT else "INTEGER" for column in columns})
+            table.rows = self.tables[name].rows if name in self.tables else []
+            self.tables[name] = table
+        self.tables["rocpd_sample"].columns["name_id"] = "INTEGER"
+        self.categories, self.track_ids, self.values = {}, {}, []
+        for _, values in self.tables["rocpd_event"].rows:
+            values["category_id"] = self.category(values["category_id"])
+        for name in TRACKED:
+            table = self.tables[name]
+            gone = ("nid", "pid", "tid", *PLACES)
+            for _, values in table.rows:
+                values["track_id"] = self.track({column: values.pop(column, None) for column in gone})
+            self.replace(table, [column for column in gone if column in table.columns], "track_id")
+        if self.schema == "4.0":
+            for name in (*TRACKED, "rocpd_sample"):
+                for column in ("start", "end", "timestamp"):
+                    self.timestamps(self.tables[name], column)
+
+    def replace(self, table, gone, *new):
+        for column in gone:
+            del table.columns[column]
+        table.columns.update((column, "INTEGER") for column in new)
+
+    def category(self, string):
+        """The id of the category that has the name of a string; its names are in any case."""
+        names = {number: text for text, number in self.strings.items()}
+        if string not in names:
+            return string
+        text = names[string]
+        if text not in self.categories:
+            name = CATEGORIES_4.get(text.split("_")[0], text) if "_" in text else text
+            self.categories[text] = self.add("rocpd_info_category", id=2 * len(self.categories),
+                                             name=self.rng.choice((name, name, name.upper())))
+        return self.categories[text]
+
+    def track(self, values):
+        key = tuple(values.items())
+        if key not in self.track_ids:
+            self.track_ids[key] = self.add("rocpd_track", id=100 + len(self.track_ids), **values)
+        return self.track_ids[key]
+
+    def timestamps(self, table, column):
+        if column not in table.columns:
+            return
+        for _, values in table.rows:
+            value = values.pop(column)
+            self.values.append(value)
+            values[column + "_id"] = self.add("rocpd_timestamp", id=len(self.values), value=value)
+        self.replace(table, [column], column + "_id")
+
     def alter(self, table):
         """Odd values, other declared types, missing columns."""
         rng = self.rng
@@ -166,7 +228,9 @@ class Process:
     def grow(self):
         self.who()
         self.what()
-        version = "3" if self.tidy else self.rng.choice(("3", "3.0.0", "3.0.5", None))
+        version = self.schema if self.tidy else self.rng.choice((self.schema, self.schema + ".0.0", None))
+        if self.schema != "3":
+            self.upgrade()
         if version:
             self.add("rocpd_metadata", tag="schema_version", value=version)
         if not self.tidy:

@@ -15,13 +15,15 @@ from oracle_nsys import (Database, Part, Row, STEP_WORDS, bandwidth, emitted, is
 
 REGION, DISPATCH, COPY, SAMPLE = TABLES = ("rocpd_region", "rocpd_kernel_dispatch", "rocpd_memory_copy", "rocpd_sample")
 AXES = ("x", "y", "z")
+NEW = ("track_id", "start_id", "end_id")  # of schema 4
 COLUMNS = {
-    REGION: ("start", "end", "pid", "tid", "name_id", "event_id"),
-    DISPATCH: ("start", "end", "agent_id", "kernel_id", "queue_id", "stream_id", "event_id",
+    REGION: ("start", "end", "pid", "tid", "name_id", "event_id", *NEW),
+    DISPATCH: (*NEW, "start", "end", "agent_id", "kernel_id", "queue_id", "stream_id", "event_id",
                *(f"{size}_size_{axis}" for size in ("grid", "workgroup") for axis in AXES)),
-    COPY: ("start", "end", "name_id", "dst_agent_id", "src_agent_id", "size", "queue_id", "stream_id", "event_id"),
-    SAMPLE: ("timestamp", "track_id", "event_id")}
-RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK")  # R4
+    COPY: (*NEW, "start", "end", "name_id", "dst_agent_id", "src_agent_id", "size", "queue_id", "stream_id",
+           "event_id"),
+    SAMPLE: ("timestamp", "timestamp_id", "track_id", "name_id", "event_id")}
+RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")  # R4
 PLACES = {"HOST": ("H", "Host"), "DEVICE": ("D", "Device")}
 COPIES = {f"MEMORY_COPY_{a}_TO_{b}": f"Memcpy {PLACES[a][0]}to{PLACES[b][0]} ({PLACES[a][1]} -> {PLACES[b][1]})"
           for a in PLACES for b in PLACES}  # R7
@@ -54,13 +56,11 @@ def lower(name):
 
 
 def category(name):
-    """Of a region or a sample, by the string of its event's category (R5)."""
-    if name is None:
-        return None
-    for begin, result in (("HIP_", "cuda_runtime"), ("HSA_", "cuda_driver"), ("MARKER_", "user_annotation")):
-        if name.startswith(begin):
+    """Of a region or a sample, by the name of its event's category in small letters (R5)."""
+    for begin, result in (("hip_", "cuda_runtime"), ("hsa_", "cuda_driver"), ("marker_", "user_annotation")):
+        if name is not None and name.startswith(begin):
             return result
-    return lower(name)
+    return name
 
 
 def step_number(word, name):  # N10
@@ -85,7 +85,11 @@ class Process:
                         else text(row["display_name"])
                         for key, row in self.by_id("info_kernel_symbol", "display_name", "kernel_name")}
         self.events = dict(self.by_id("event", "category_id", "stack_id", "extdata"))
-        self.tracks = dict(self.by_id("track", "pid", "tid", "name_id"))
+        self.tracks = dict(self.by_id("track", "pid", "tid", "name_id", "agent_id", "queue_id", "stream_id"))
+        self.timestamps = {key: whole(row["value"]) for key, row in self.by_id("timestamp", "value")}
+        named = self.db.table(self.name("rocpd_info_category")) is not None
+        self.categories = {key: text(row["name"]) for key, row in self.by_id("info_category", "name")
+                           } if named else self.strings
 
     def name(self, table):
         return f"{table}_{self.suffix}"
@@ -94,11 +98,8 @@ class Process:
         """Refuses other schemas (R1)."""
         versions = [text(row["value"]) for row in self.db.read(self.name("rocpd_metadata"), ("tag", "value"))
                     if row and row["tag"] == "schema_version"]
-        if versions and versions[0] is not None and versions[0].split(".")[0] != "3":
+        if versions and versions[0] is not None and versions[0].split(".")[0] not in ("3", "4"):
             raise Unknown(f"rocpd schema {versions[0].split('.')[0]} is not known")
-        dispatch = self.db.table(self.name(DISPATCH))
-        if dispatch is not None and "pid" not in self.db.columns(dispatch):
-            raise Unknown("rocpd schema 4 is not known")
 
     def by_id(self, table, *columns):
         """(id, values) of the rows of a table (R2)."""
@@ -113,11 +114,12 @@ class Process:
         return self.strings.get(whole(value))
 
     def event(self, values):
-        """(category, correlation, message) of the event of a row."""
+        """(category in small letters, correlation, message) of the event of a row."""
         event = self.events.get(whole(values["event_id"]))
         if event is None:
             return None, None, None
-        return self.string(event["category_id"]), whole(event["stack_id"]), text(member(event["extdata"], "message"))
+        of = self.categories.get(whole(event["category_id"]))
+        return of if of is None else lower(of), whole(event["stack_id"]), text(member(event["extdata"], "message"))
 
     def device(self, agent):
         return whole(agent["type_index"]) if agent else None
@@ -127,13 +129,14 @@ class Process:
         number, texts = first_event, {}
         for table in TABLES:
             required = "timestamp" if table == SAMPLE else "start"
-            self.db.require(self.name(table), (required,))
+            self.db.require(self.name(table), (required, required + "_id"))
             make = {REGION: self.region, DISPATCH: self.dispatch, COPY: self.copy, SAMPLE: self.sample}[table]
             for values in self.db.read(self.name(table), COLUMNS[table]):
                 row = Row(part.path, number, "X", None, None, None, None, None, None, None, None)
                 number += 1
                 if values is None:
                     continue
+                self.fill_in(values)
                 self.set_times(row, values, required)
                 if make(row, values, texts) is not False:
                     part.rows.append(row)
@@ -144,6 +147,16 @@ class Process:
         part.events = number - first_event
         return number
 
+    def fill_in(self, values):
+        """What schema 4 keeps in other tables (R9)."""
+        for column in ("start", "end", "timestamp"):
+            if column + "_id" in values and whole(values[column]) is None:
+                values[column] = self.timestamps.get(whole(values[column + "_id"]))
+        track = self.tracks.get(whole(values["track_id"]), {}) if "track_id" in values else {}
+        for column, value in track.items():
+            if column in values and whole(values[column]) is None and (column != "name_id" or "timestamp" in values):
+                values[column] = value
+
     @staticmethod
     def set_times(row, values, column):  # R3, G8
         row.ts_ns, end = whole(values[column]), whole(values.get("end"))
@@ -153,14 +166,14 @@ class Process:
 
     def region(self, row, values, texts):  # R5
         of, correlation, message = self.event(values)
-        if of is not None and of.startswith("KFD_"):
+        if of is not None and of.startswith("kfd_"):
             return False
         row.cat, row.name = category(of), self.string(values["name_id"])
         row.pid, row.tid = self.pids.get(whole(values["pid"])), self.tids.get(whole(values["tid"]))
-        if of is not None and of.startswith(("HIP_", "HSA_")):
+        if of is not None and of.startswith(("hip_", "hsa_")):
             row.correlation = correlation
             row.args = object_of([("correlation", correlation)])
-        elif of is not None and of.startswith("MARKER_CORE") and message is not None:
+        elif of is not None and of.startswith(("marker_core", "marker_api")) and message is not None:
             row.name, match = emitted(message)
             row.cat = "cpu_op" if is_operator(row.name, match) else "user_annotation"
             row.args = match and object_of([("Record function id", match["id"]), ("Sequence number", match["seq"]),
@@ -195,12 +208,11 @@ class Process:
 
     def sample(self, row, values, texts):
         of = self.event(values)[0]
-        if of is not None and of.startswith("KFD_"):
+        if of is not None and of.startswith("kfd_"):
             return False
         track = self.tracks.get(whole(values["track_id"]))
-        row.ph, row.cat, row.dur_ns = "i", category(of), None
+        row.ph, row.cat, row.dur_ns, row.name = "i", category(of), None, self.string(values["name_id"])
         if track:
-            row.name = self.string(track["name_id"])
             row.pid, row.tid = self.pids.get(whole(track["pid"])), self.tids.get(whole(track["tid"]))
         return True
 

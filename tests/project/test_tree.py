@@ -12,7 +12,7 @@ from support import EXTENSION, ROOT
 
 # Each may use those before it.
 LAYERS = ["base", "platform", "platform/posix", "platform/windows", "text", "naming", "source", "reader", "file",
-          "loading", "trace", "snapshot", "database", "profilers",
+          "loading", "trace", "snapshot", "database", "profilers", "rocprof", "xplane",
           "analysis/names", "analysis/sums", "analysis/parts", "analysis/job", "analysis/steps", "analysis/causes",
           "analysis/path", "analysis/simulation", "analysis/gains", "analysis/samples", "chart", "report", "sqlite",
           "functions/call", "functions/aggregates",
@@ -21,8 +21,8 @@ LAYERS = ["base", "platform", "platform/posix", "platform/windows", "text", "nam
 PORTABLE = {"assert", "ctype", "errno", "float", "inttypes", "limits", "math", "stdarg", "stdatomic", "stdbool",
             "stddef", "stdint", "stdio", "stdlib", "string", "strings", "emmintrin", "arm_neon", "zlib",
             "isa-l/igzip_lib", "sqlite3ext"}
-SQLITE = ("database", "profilers", "sqlite", "functions", "functions/call", "functions/tables", "functions/gains",
-          "functions/memory", "functions/aggregates")
+SQLITE = ("database", "profilers", "rocprof", "xplane", "sqlite", "functions", "functions/call", "functions/tables",
+          "functions/gains", "functions/memory", "functions/aggregates")
 
 
 def sources():

@@ -16,6 +16,8 @@ import unittest
 
 import generate_ascend
 import generate_rocpd
+import generate_rocprof
+import generate_xplane
 from generate_job import write_job
 from generate_memory import snapshot
 from made import document, event, kernel, launch, run, step, write
@@ -156,6 +158,8 @@ def write_traces(folder):
     os.mkdir(place("other"))
     generate_rocpd.write(place("other/rocpd.db"), generate_rocpd.generate(rng, processes=2, events=6))
     generate_ascend.write(place("other/ascend.db"), generate_ascend.generate(rng, events=6))
+    write(place("other/x_results.json"), generate_rocprof.generate(rng, tidy=True))
+    write(place("other/x.xplane.pb.gz"), generate_xplane.generate(random.Random(3), tidy=True))
     for side in ("control", "test"):
         write(place(f"serving/{side}.json"), serving(side == "test"))
     write(place("serving/capture.json"), capture())

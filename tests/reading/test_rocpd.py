@@ -3,18 +3,20 @@
 
 SEED    begins another series of databases (default 1)
 """
+import csv
 import json
 import os
 import random
 import sqlite3
 import unittest
+from contextlib import closing
 
 import generate_rocpd
 import oracle_rocpd
 from generate_rocpd import Table, write
 from made import InFolder
 from oracle_nsys import path_of
-from support import DATA, connect, series
+from support import DATA, connect, corpus, series
 from test_nsys import as_csv, parsed
 from test_oracle import sort_key
 
@@ -89,6 +91,50 @@ class Sample(unittest.TestCase):
         self.assertIn(UNTRIED, [problem["what"] for problem in json.loads(problems)])
 
 
+class Real(InFolder, AgainstOracle):
+    """A capture of schema 4 on an MI300X gives the rows that AMD's own views have, and 22 links."""
+
+    def setUp(self):
+        super().setUp()
+        data = corpus("rocpd", "v4_realcapture_data.sql")
+        self.recorded = data.removesuffix("_data.sql")
+        with open(data, encoding="utf-8") as file, closing(sqlite3.connect("v4.db")) as db:
+            db.executescript(file.read())
+
+    def test_rows(self):
+        with open(self.recorded + ".expected.csv", encoding="utf-8") as file:
+            expected = list(csv.reader(file))
+        rows = self.rows(f"SELECT {COLUMNS} FROM trace_events('v4.db') ORDER BY event")
+        self.assertEqual([["" if value is None else str(value) for value in row] for row in rows], expected[1:])
+
+    def test_counts_and_sums(self):
+        self.assertEqual(self.rows("SELECT cat, count(*), sum(dur_ns), count(link)"
+                                   " FROM trace_events('v4.db') GROUP BY cat ORDER BY cat"),
+                         [("cuda_driver", 384, 30929534, 22), ("gpu_memcpy", 2, 4818581, 2),
+                          ("kernel", 20, 148019, 20)])
+        self.assertEqual(self.rows("SELECT min(ts_ns) FROM trace_events('v4.db') WHERE cat <> 'gpu_memcpy'"
+                                   " GROUP BY cat ORDER BY cat"), [(516609802359041,), (516609921772013,)])
+
+    def test_the_file(self):
+        self.assertEqual(self.rows("SELECT rank, rows, events, problems FROM trace_files('v4.db')"),
+                         [(0, 406, 406, "[]")])
+        self.assertEqual(dict(self.rows("SELECT key, value FROM trace_metadata('v4.db')")),
+                         {"producer": "rocprofv3", "schema": "4", "pid": 1923546})
+
+    def test_args(self):
+        args = [json.loads(args) for args, in self.rows("SELECT args FROM trace_events('v4.db') WHERE device = 'GPU'"
+                                                        " AND cat = 'kernel'")]
+        self.assertEqual({tuple(value["grid"] + value["block"] + [value["queue"]]) for value in args},
+                         {(64, 64, 1, 16, 16, 1, 1)})
+        args = [json.loads(args) for args, in self.rows("SELECT args FROM trace_events('v4.db')"
+                                                        " WHERE cat = 'gpu_memcpy'")]
+        self.assertEqual([(value["device"], value["bytes"], "queue" in value) for value in args],
+                         2 * [(0, 4194304, False)])
+
+    def test_the_oracle_gives_the_same(self):
+        self.compare(self.db, "v4.db", oracle_rocpd.read_trace("v4.db"))
+
+
 class Random(InFolder, AgainstOracle):
     def test_databases(self):
         rows = parts = 0
@@ -106,10 +152,55 @@ class Random(InFolder, AgainstOracle):
         self.assertGreater(parts, series(12, 30))
 
 
+class Schema4(InFolder):
+    """The rows of schema 3, in the tables of schema 4 (R9)."""
+
+    def test_the_same_rows(self):
+        for seed in range(series(4, 40)):
+            expected = None
+            for schema in ("3", "4.0", "4.1"):
+                path = write("x.db", generate_rocpd.generate(random.Random(seed), processes=1, tidy=True,
+                                                              schema=schema))
+                rows = [(*row[:-1], parsed(row[-1])) for row in self.rows(ROWS, path)]
+                expected = expected or rows
+                with self.subTest(seed=seed, schema=schema):
+                    self.assertEqual(rows, expected)
+                    self.assertGreater(len(rows), 0)
+
+    def test_only_schema_3_was_not_tried(self):
+        for schema, untried in (("3", True), ("4.0", False)):
+            path = write("x.db", generate_rocpd.generate(random.Random(1), processes=1, tidy=True, schema=schema))
+            problems = self.value("SELECT problems FROM trace_files(?)", path)
+            self.assertEqual(UNTRIED in [problem["what"] for problem in json.loads(problems)], untried)
+
+    def test_an_unknown_timestamp(self):
+        """R9: NULL, and counted."""
+        tables = generate_rocpd.generate(random.Random(1), processes=1, tidy=True, schema="4.0", events=6)
+        region = next(table for name, table in tables.items() if name.startswith("rocpd_region"))
+        region.rows[0][1]["start_id"] = 0
+        region.rows[1][1]["end_id"] = None
+        path = write("x.db", tables)
+        self.assertEqual(self.rows("SELECT ts_ns IS NULL, dur_ns FROM trace_events(?) ORDER BY event LIMIT 2", path),
+                         [(1, None), (0, None)])
+        problems = {problem["what"]: problem["count"]
+                    for problem in json.loads(self.value("SELECT problems FROM trace_files(?)", path))}
+        self.assertEqual(problems["ts or dur is not a time"], 2)
+
+    def test_tables_of_a_viewer(self):
+        """Their names end in the guid, too."""
+        path = write("x.db", generate_rocpd.generate(random.Random(1), processes=1, tidy=True, schema="4.0"))
+        rows = self.rows(ROWS, path)
+        with closing(sqlite3.connect(path)) as db:
+            suffix, = db.execute("SELECT substr(name, 14) FROM sqlite_master"
+                                 " WHERE name LIKE 'rocpd_region%'").fetchone()
+            db.execute(f"CREATE TABLE roc_optiq_event_levels_region_{suffix} (id INTEGER PRIMARY KEY, start INTEGER)")
+        self.assertEqual(self.rows(ROWS, path), rows)
+
+
 class Rules(InFolder):
     def made(self, name="results.db", change=None, processes=1, seed=1):
         """A tidy database after a change of the tables of a process, which are given without their suffix."""
-        tables = generate_rocpd.generate(random.Random(seed), processes=processes, tidy=True, events=6)
+        tables = generate_rocpd.generate(random.Random(seed), processes=processes, tidy=True, events=6, schema="3")
         if change:
             change({name[:-37]: table for name, table in tables.items()})
         return write(name, tables)
@@ -128,7 +219,8 @@ class Rules(InFolder):
     def test_rank_of_the_environment(self):
         """R4"""
         for environment, rank in (('{"RANK": "3", "PMI_RANK": "4"}', 3), ('{"PMI_RANK": "4", "PMIX_RANK": "5"}', 5),
-                                  ('{"PMIX_RANK": "5", "OMPI_COMM_WORLD_RANK": "6"}', 6), ('{"RANK": 7}', 7),
+                                  ('{"PMIX_RANK": "5", "OMPI_COMM_WORLD_RANK": "6"}', 6), ('{"SLURM_PROCID": "8"}', 8),
+                                  ('{"SLURM_PROCID": "8", "PMI_RANK": "4"}', 4), ('{"RANK": 7}', 7),
                                   ('{"RANK": "-1", "PMI_RANK": "4"}', 4), ('{"LOCAL_RANK": "2"}', 0), ("{}", 0),
                                   ('{"A": {"RANK": "9"}, "B": ["RANK", "8"], "RANK": "1"}', 1), ("not JSON", 0),
                                   (None, 0)):
@@ -155,14 +247,10 @@ class Rules(InFolder):
                 tables["rocpd_metadata"].rows[0][1]["value"] = value
             return change
 
-        def without_pid(tables):
-            del tables["rocpd_kernel_dispatch"].columns["pid"]
-
-        for value in ("3", "3.0.0", "3.0.5", "3.1"):
+        for value in ("3", "3.0.0", "3.0.5", "3.1", "4", "4.0.0", "4.1"):
             self.assertEqual(len(self.ranks(self.made(change=version(value)))), 1)
-        for change, number in ((version("4"), 4), (version("4.0.1"), 4), (version("30"), 30), (version("2"), 2),
-                               (without_pid, 4)):
-            path = self.made(change=change)
+        for number in (5, 30, 40, 2):
+            path = self.made(change=version(f"{number}.0.1"))
             with self.subTest(number=number):
                 self.assert_error(f"trace_events: '{path}': rocpd schema {number} is not known",
                                   "SELECT * FROM trace_events(?)", path)

@@ -7,7 +7,7 @@
 
 #include "file/spans.h"
 #include "base/wide.h"
-#include "analysis/parts/windows.h"
+#include "analysis/parts/step_windows.h"
 
 enum { JOB_SLACK = 10000 /* ns: what ends that little earlier or later ends there (Q5) */ };
 

@@ -7,7 +7,7 @@
 
 #include "file/spans.h"
 #include "analysis/names/labels.h"
-#include "analysis/parts/windows.h"
+#include "analysis/parts/step_windows.h"
 
 #define WORK_NONE SIZE_MAX
 #define SLACK_NONE INT64_MAX

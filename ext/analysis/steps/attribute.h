@@ -1,6 +1,6 @@
 /*
-** Attributes the time of each step, by rules A1 to A12: every instant of a step belongs to one
-** class and one name or path of names, so the parts of a step sum to its length exactly.
+** The parts of each step, by rules A1 to A12. Every instant of a step belongs to one class, which
+** instants.h decides, and one name or path of names, so the parts sum to its length exactly.
 */
 #ifndef TRACEDIFF_ATTRIBUTE_H
 #define TRACEDIFF_ATTRIBUTE_H

@@ -6,7 +6,7 @@
 #define TRACEDIFF_INSTANTS_H
 
 #include "analysis/parts/part_names.h"
-#include "analysis/parts/windows.h"
+#include "analysis/parts/step_windows.h"
 
 struct instants {
     const struct trace *trace;

@@ -16,7 +16,7 @@
 #define TRACEDIFF_KEPT_PARTS_H
 
 #include "attribute.h"
-#include "analysis/parts/windows.h"
+#include "analysis/parts/step_windows.h"
 
 enum { KEPT_BYTES = 8, KEPT_LEAST = 1 << 16, KEPT_TOGETHER = 8 };
 
@@ -34,7 +34,7 @@ struct kept_parts {
     int users;                /* attributions */
     uint64_t *key;            /* what the parts follow from besides the owner */
     size_t key_count;
-    struct kept_step *steps; /* in the order of windows.h, of a job in that of its reference */
+    struct kept_step *steps; /* in the order of step_windows.h, of a job in that of its reference */
     size_t count, capacity;
     struct names names; /* of parts */
     size_t most;        /* bytes that may be kept (rule 3) */

@@ -117,7 +117,7 @@ static int gains_produce(struct call *call, struct rows **rows)
 const struct table_function trace_gains_function = {
     .name = "trace_gains",
     .family = FAMILY_WHAT_A_FIX_BRINGS,
-    .question = "What does a step gain if work takes half its time, or none?",
+    .question = "What would each operator gain at half its time, or none?",
     .text = "what is worth making faster: what steps gain if it takes half as long, or nothing",
     COLUMNS(columns_of_gains),
     ARGUMENTS(arguments_of_gains),

@@ -90,7 +90,7 @@ static int what_if_produce(struct call *call, struct rows **rows)
 const struct table_function trace_what_if_function = {
     .name = "trace_what_if",
     .family = FAMILY_WHAT_A_FIX_BRINGS,
-    .question = "How long would a step take if chosen work were faster?",
+    .question = "How long would a step take if chosen work were changed?",
     .text = "how long steps would take if some work took longer or shorter, by simulation",
     COLUMNS(columns_of_what_if),
     ARGUMENTS(arguments_of_what_if),

@@ -120,7 +120,7 @@ static int job_path_produce(struct call *call, struct rows **rows)
 const struct table_function trace_job_path_function = {
     .name = "trace_job_path",
     .family = FAMILY_RANKS_AND_THE_JOB,
-    .question = "Which slow rank do the others wait for, and when?",
+    .question = "Which rank holds up the job, and when?",
     .text = "on which rank the path of a job is and when: the ranks that others wait for",
     COLUMNS(columns_of_job_path),
     ARGUMENTS(arguments_of_job_path),

@@ -5,6 +5,7 @@
 #include <wchar.h>
 
 #include "base/memory.h"
+#include "platform/path.h"
 #include "utf16.h"
 
 int file_system_error(int number)
@@ -172,15 +173,17 @@ struct listing *listing_open(const char *path, int *error)
 {
     struct file_status status;
     struct listing *listing = memory_allocate(sizeof *listing);
-    size_t length = strlen(path);
-    char *pattern = memory_allocate(length + sizeof "/*");
+    const char *between = path_between(path);
+    size_t length = strlen(path), end = length + strlen(between);
+    char *pattern = memory_allocate(end + sizeof "*");
     *error = listing && pattern ? file_status(path, &status) : ENOMEM;
     if (*error == 0 && status.kind != FILE_IS_DIRECTORY)
         *error = ENOTDIR;
     WCHAR *wide = NULL;
     if (*error == 0) {
         memcpy(pattern, path, length);
-        memcpy(pattern + length, "/*", sizeof "/*");
+        memcpy(pattern + length, between, end - length);
+        memcpy(pattern + end, "*", sizeof "*");
         wide = utf16_path(pattern, error);
     }
     if (wide) {

@@ -284,6 +284,18 @@ static const struct trial {
      .database = true,
      .stride = 7,
      .tells = true},
+    {.name = "rocprofv3's JSON",
+     .sql = "SELECT * FROM trace_events('other/x_results.json');"
+            "SELECT * FROM trace_files('other/x_results.json');"
+            "SELECT * FROM trace_metadata('other/x_results.json')",
+     .stride = 3,
+     .tells = true},
+    {.name = "a profile of XLA",
+     .sql = "SELECT * FROM trace_events('other/x.xplane.pb.gz');"
+            "SELECT * FROM trace_files('other/x.xplane.pb.gz');"
+            "SELECT * FROM trace_metadata('other/x.xplane.pb.gz')",
+     .stride = 3,
+     .tells = true},
     {.name = "error: a database that is not a trace",
      .sql = "SELECT * FROM trace_events('bad/other.db')",
      .database = true,

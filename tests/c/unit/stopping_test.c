@@ -9,7 +9,7 @@
 
 #include "analysis/sums/owners.h"
 #include "analysis/parts/replays.h"
-#include "analysis/parts/windows.h"
+#include "analysis/parts/step_windows.h"
 #include "loading/load.h"
 #include "file/order.h"
 #include "file/stacks.h"

@@ -1,8 +1,8 @@
 /*
 ** The window of time that is attributed to each step of a file: A2.
 */
-#ifndef TRACEDIFF_WINDOWS_H
-#define TRACEDIFF_WINDOWS_H
+#ifndef TRACEDIFF_STEP_WINDOWS_H
+#define TRACEDIFF_STEP_WINDOWS_H
 
 #include "trace/trace.h"
 

@@ -1,4 +1,4 @@
-#include "windows.h"
+#include "step_windows.h"
 
 #include "base/memory.h"
 #include "loading/link.h"

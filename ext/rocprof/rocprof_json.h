@@ -1,0 +1,11 @@
+/*
+** rocprofv3's JSON (`--output-format json`) as rows (rules R10 to R14).
+*/
+#ifndef TRACEDIFF_ROCPROF_JSON_H
+#define TRACEDIFF_ROCPROF_JSON_H
+
+#include "file/row_source.h"
+
+extern const struct row_source rocprof_json;
+
+#endif

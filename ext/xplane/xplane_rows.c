@@ -1,0 +1,365 @@
+#include "xplane_rows.h"
+
+#include "base/memory.h"
+#include "base/wide.h"
+#include "file/roles.h"
+#include "loading/loading.h"
+#include "profilers/profiler.h"
+#include "text/ascii.h"
+#include "text/text.h"
+#include "xplane_args.h"
+#include "xstats.h"
+
+enum { HOST_PID = 701, FIRST_DEVICE_PID = 1 }; /* of XLA's JSON */
+
+/* State that is needed only while rows are read. */
+struct xplane_reading {
+    struct loading *loading;
+    struct trace_file *file;
+    struct failure *failure;
+    struct xspace space;
+    struct place place; /* of the last row */
+    uint32_t number;
+};
+
+/* The id of a text as a name. What is not UTF-8 is repaired. False if out of memory. */
+static bool intern(struct xplane_reading *reading, const char *text, size_t length, uint32_t *id)
+{
+    const unsigned char *p = (const unsigned char *)text, *end = p + length;
+    struct names *names = &reading->file->names;
+    bool whole = true;
+    while (p < end && whole)
+        p += *p < 0x80 ? 1 : text_sequence(p, end, &whole);
+    if (whole) {
+        *id = names_intern(names, text, length);
+    } else {
+        char *repaired = text_repaired(text, &length);
+        problem_add(&reading->file->problems, PROBLEM_UTF8, 0);
+        *id = repaired ? names_intern(names, repaired, length) : NAME_NONE;
+        memory_free(repaired);
+    }
+    return *id != NAME_NONE || failure_memory(reading->failure);
+}
+
+/* ps, in 128 bits, as ns, rounded half to even (T1); NUMBER_NONE if that is too much. */
+static int64_t nanoseconds(wide_time ps)
+{
+    enum { PS = 1000 };
+    wide_time ns = ps / PS;
+    int rest = (int)(ps % PS), twice = 2 * (rest < 0 ? -rest : rest);
+    if (twice > PS || (twice == PS && ns % 2 != 0))
+        ns += ps < 0 ? -1 : 1;
+    return ns > INT64_MIN && ns <= INT64_MAX ? (int64_t)ns : NUMBER_NONE;
+}
+
+/* Gives a process or a thread its name (T9). */
+static bool name_track(struct xplane_reading *reading, const struct track *track, uint32_t *number)
+{
+    if (!tracks_number(&reading->file->tracks, track, number))
+        return failure_memory(reading->failure);
+    struct track *kept = &reading->file->tracks.items[*number];
+    if (kept->process == PROCESS_OTHER)
+        kept->process = track->process;
+    kept->threads |= track->threads;
+    return true;
+}
+
+/* Makes the tracks of the lines of a plane, and names them. */
+static bool name_plane(struct xplane_reading *reading, struct xplane *plane)
+{
+    const struct xspace *space = &reading->space;
+    const char *name = xspace_text(space, plane->name);
+    int64_t pid = HOST_PID;
+    uint32_t number;
+    if (plane->role == PLANE_DEVICE && __builtin_add_overflow(plane->id, FIRST_DEVICE_PID, &pid))
+        pid = plane->id;
+    struct track process = {.pid = {IDENTIFIER_INTEGER, pid},
+                            .tid = {IDENTIFIER_PROCESS, 0},
+                            .process = (unsigned char)process_name_of(name, plane->name.length)};
+    if (!name_track(reading, &process, &number))
+        return false;
+    for (size_t i = 0; i < plane->line_count; i++) {
+        struct xline *line = &plane->lines[i];
+        struct track thread = {.pid = process.pid, .tid = {IDENTIFIER_INTEGER, line->tid}};
+        thread.threads = thread_name_of(xspace_text(space, line->name), line->name.length);
+        if (!name_track(reading, &thread, &line->track))
+            return false;
+    }
+    return true;
+}
+
+/* The same for all planes whose events become rows, in their order. */
+static bool name_planes(struct xplane_reading *reading)
+{
+    for (enum plane_role role = PLANE_HOST; role <= PLANE_DEVICE; role++)
+        for (size_t i = 0; i < reading->space.plane_count; i++)
+            if (reading->space.planes[i].role == role &&
+                !name_plane(reading, &reading->space.planes[i]))
+                return false;
+    return true;
+}
+
+static bool find_place(struct xplane_reading *reading, uint32_t track, int64_t stream)
+{
+    const struct place *last = &reading->place;
+    if (last->phase == 'X' && last->stream == stream && last->track == track)
+        return true;
+    reading->place = (struct place){stream, track, NAME_NONE, 'X'};
+    return places_number(&reading->file->columns.places, &reading->place, &reading->number) ||
+           failure_memory(reading->failure);
+}
+
+/* What stats say of a row. */
+struct row_stats {
+    int64_t correlation, stream;
+    uint32_t step; /* id of a name, plus 1; or 0 */
+};
+
+static bool take_stat(struct xplane_reading *reading, const struct xstat *stat,
+                      struct row_stats *stats)
+{
+    uint32_t step;
+    switch (stat->key ? stat->key->use : STAT_OTHER) {
+    case STAT_CORRELATION:
+        stats->correlation = xstat_integer(stat);
+        break;
+    case STAT_STREAM:
+        stats->stream = xstat_integer(stat);
+        break;
+    case STAT_STEP_NAME:
+        if (!stat->text)
+            break;
+        if (!intern(reading, stat->text, stat->length, &step))
+            return false;
+        stats->step = step + 1;
+        break;
+    case STAT_PROFILE_START:
+    case STAT_OTHER:
+        break;
+    }
+    return true;
+}
+
+/* Reads the name of an event, once for all events that have it. */
+static bool read_name(struct xplane_reading *reading, const struct xevent *event,
+                      struct event_name *name)
+{
+    const struct xspace *space = &reading->space;
+    struct protobuf message =
+        protobuf_message(xspace_text(space, name->message), name->message.length);
+    struct protobuf stats_message = message;
+    struct row_stats stats = {NUMBER_NONE, NUMBER_NONE, 0};
+    struct xstat stat;
+    uint32_t id;
+    if (name->read)
+        return true;
+    const struct xsaid said = xname_read(&message);
+    if (!intern(reading, said.text, said.length, &id))
+        return false;
+    while (xstat_of_name(event, &stats_message, &stat))
+        if (!take_stat(reading, &stat, &stats))
+            return false;
+    if (message.broken)
+        problem_add(&reading->file->problems, PROBLEM_PROTOBUF, 0);
+    name->name = id + 1;
+    name->step = stats.step;
+    name->correlation = stats.correlation;
+    name->stream = stats.stream;
+    name->read = true;
+    return true;
+}
+
+static bool skip(struct xplane_reading *reading, enum problem problem, int64_t byte)
+{
+    problem_add(&reading->file->problems, problem, byte);
+    reading->file->skipped++;
+    return true;
+}
+
+static bool add_row(struct xplane_reading *reading, const struct xevent *event,
+                    const struct xsaid *said, const struct row_stats *stats, uint32_t name)
+{
+    struct trace_file *file = reading->file;
+    size_t count = file->columns.count;
+    int64_t ts = nanoseconds((wide_time)event->line->timestamp * 1000 + said->offset);
+    int64_t dur = nanoseconds(said->duration);
+    if (ts == NUMBER_NONE)
+        problem_add(&file->problems, PROBLEM_TIME, event->byte);
+    else
+        dur = loading_duration(file, ts, dur, event->byte);
+    if (!find_place(reading, event->line->track, stats->stream))
+        return false;
+    if (count == file->columns.capacity &&
+        !loading_reserve(reading->loading,
+                         1.02 * (double)(count + 1) / protobuf_part(reading->space.file)))
+        return false;
+    return loading_add(reading->loading, &(struct new_row){.ts = ts,
+                                                           .dur = dur,
+                                                           .correlation = stats->correlation,
+                                                           .name = name,
+                                                           .place = reading->number,
+                                                           .event = event->event,
+                                                           .byte = event->byte,
+                                                           .phase = 'X'});
+}
+
+static bool take_event(struct xplane_reading *reading, const struct xevent *event)
+{
+    struct protobuf message = event->message, stats_message = event->message;
+    struct row_stats stats = {NUMBER_NONE, NUMBER_NONE, 0};
+    struct xstat stat;
+    uint32_t name = NAME_NONE;
+    if (event->too_long)
+        return skip(reading, PROBLEM_TOO_LONG, event->byte);
+    const struct xsaid said = xevent_read(&message);
+    if (message.broken)
+        return skip(reading, PROBLEM_PROTOBUF, event->byte);
+    if (said.occurrences)
+        return true;
+    struct event_name *known = plane_event_name(event->plane, said.name);
+    if (known) {
+        if (!read_name(reading, event, known))
+            return false;
+        stats = (struct row_stats){known->correlation, known->stream, known->step};
+        name = known->name - 1;
+    }
+    while (xstat_of_event(event, &stats_message, &stat))
+        if (!take_stat(reading, &stat, &stats))
+            return false;
+    return add_row(reading, event, &said, &stats, stats.step > 0 ? stats.step - 1 : name);
+}
+
+/* The start of the profile, ns since 1970, by the stats of a plane. */
+static void take_base(struct xplane_reading *reading, const struct xplane *plane)
+{
+    struct trace_file *file = reading->file;
+    const struct xspace *space = &reading->space;
+    for (size_t i = 0; i < plane->stat_count; i++) {
+        struct xstat stat = xstat_read(
+            space, plane,
+            protobuf_message(xspace_text(space, plane->stats[i]), plane->stats[i].length));
+        int64_t start =
+            stat.key && stat.key->use == STAT_PROFILE_START ? xstat_integer(&stat) : NUMBER_NONE;
+        if (start == NUMBER_NONE)
+            continue;
+        file->base = start;
+        file->has_base = true;
+    }
+}
+
+static bool write_metadata(struct xplane_reading *reading)
+{
+    struct kept_bytes host = reading->space.host;
+    const char *name = xspace_text(&reading->space, host);
+    return args_metadata(reading->file, "XLA", host.length > 0 ? name : NULL, host.length,
+                         NUMBER_NONE, reading->failure);
+}
+
+/* What holds for the whole file. */
+static bool take_file(struct xplane_reading *reading)
+{
+    struct xspace *space = &reading->space;
+    struct trace_file *file = reading->file;
+    for (int i = 0; i < PROBLEM_COUNT; i++)
+        if (space->problems.count[i] > 0) {
+            problem_add(&file->problems, (enum problem)i, space->problems.first_byte[i]);
+            file->problems.count[i] += space->problems.count[i] - 1;
+        }
+    if (protobuf_trailing(space->file) > 0)
+        problem_add(&file->problems, PROBLEM_GZIP_TRAILING, protobuf_trailing(space->file));
+    for (size_t i = 0; i < space->plane_count; i++)
+        take_base(reading, &space->planes[i]);
+    file->events = space->event;
+    file->outcome = space->damaged ? DOCUMENT_DAMAGED : DOCUMENT_WHOLE;
+    failure_move(&file->trouble, &space->trouble);
+    reading->loading->unsure = space->damaged && space->unsure;
+    return write_metadata(reading);
+}
+
+static bool read_events(struct xplane_reading *reading)
+{
+    struct xevent event;
+    int result;
+    if (!name_planes(reading))
+        return false;
+    while ((result = xspace_next(&reading->space, &event, reading->failure)) > 0)
+        if (!take_event(reading, &event))
+            return false;
+    return result == 0 && take_file(reading) &&
+           protobuf_unchanged(reading->space.file, reading->failure);
+}
+
+static bool read_profile(struct loading *loadings, size_t count)
+{
+    struct loading *loading = &loadings[0]; /* a file has one part */
+    struct trace_file *file = loading->file;
+    struct protobuf_options options = {
+        .stopper = *loading->stopper, .by_zlib = file->by_zlib, .idle = loading->idle};
+    struct xplane_reading *reading = memory_zeroed(1, sizeof *reading);
+    (void)count;
+    if (!reading)
+        return failure_memory(loading->failure);
+    *reading =
+        (struct xplane_reading){.loading = loading, .file = file, .failure = loading->failure};
+    bool done = false;
+    file->rank_known = true; /* it is not in the file */
+    if (!loading->whole) {
+        done = source_identify(file->path, &file->identity, loading->failure);
+    } else if (xspace_open(&reading->space, file->path, &options, loading->failure)) {
+        file->identity = *protobuf_identity(reading->space.file);
+        file->json_size = NUMBER_NONE;
+        done = read_events(reading);
+    }
+    xspace_close(&reading->space);
+    memory_free(reading);
+    return done;
+}
+
+/* A file that is named as JSON is one; one that is compressed may be named as a profile. */
+static bool may_be(const char *path, bool json)
+{
+    const char *end = path + strlen(path);
+    return !json || ends(path, end, ".pb.gz");
+}
+
+static bool look(const char *path, bool json, bool *is, struct failure *failure)
+{
+    enum { MOST = 4096 };
+    unsigned char bytes[MOST];
+    struct failure trouble = {.code = FAILURE_NONE};
+    size_t length = 0;
+    ptrdiff_t got = 1;
+    *is = false;
+    if (!may_be(path, json))
+        return true;
+    struct source *source = source_open(path, false, &trouble);
+    while (source && length < MOST && got > 0) {
+        got = source_read(source, bytes + length, MOST - length, &trouble);
+        length += got > 0 ? (size_t)got : 0;
+    }
+    source_close(source);
+    *is = xspace_is(bytes, length);
+    if (trouble.code == FAILURE_DAMAGE) /* who reads the file will say so */
+        failure_clear(&trouble);
+    failure_move(failure, &trouble);
+    return failure->code == FAILURE_NONE;
+}
+
+static bool complete(const char *path, struct failure *failure)
+{
+    (void)path, (void)failure;
+    return true;
+}
+
+static void release(void *origin)
+{
+    (void)origin;
+}
+
+const struct row_source xplane_rows = {.look = look,
+                                       .complete = complete,
+                                       .read = read_profile,
+                                       .begin = xplane_args_begin,
+                                       .next = xplane_args_next,
+                                       .end = xplane_args_end,
+                                       .release = release};

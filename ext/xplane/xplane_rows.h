@@ -1,0 +1,11 @@
+/*
+** Profiles of XLA (*.xplane.pb) as rows (rules X of RULES.md).
+*/
+#ifndef TRACEDIFF_XPLANE_ROWS_H
+#define TRACEDIFF_XPLANE_ROWS_H
+
+#include "file/row_source.h"
+
+extern const struct row_source xplane_rows;
+
+#endif

@@ -1,0 +1,93 @@
+"""Patterns of paths match what glob() of the C library does, which is asked here; and characters of UTF-8."""
+import ctypes
+import os
+import random
+import re
+
+from made import InFolder, document, event, write
+from support import series
+
+
+class Found(ctypes.Structure):
+    """glob_t."""
+    _fields_ = [("count", ctypes.c_size_t), ("paths", ctypes.POINTER(ctypes.c_char_p)), ("rest", ctypes.c_char * 128)]
+
+
+LIBC = ctypes.CDLL(None)
+GLOB_ERR, GLOB_NOSORT = 1, 4
+
+
+def by_libc(pattern):
+    """The paths, sorted; None where a directory cannot be read."""
+    found = Found()
+    code = LIBC.glob(pattern.encode(), GLOB_ERR | GLOB_NOSORT, None, ctypes.byref(found))
+    paths = sorted(found.paths[i].decode() for i in range(found.count)) if code == 0 else []
+    LIBC.globfree(ctypes.byref(found))
+    return None if code == 2 else paths
+
+
+class Patterns(InFolder):
+    PIECES = ["*", "?", "a", "b", "c", "/", "[ab]", "[!a]", "[^b]", "[a-c]", "[]a]", "[a", "]", "\\a", "\\*", "\\[",
+              ".", "-", "[[:alpha:]]", "[[:digit:]-]", "[a\\-c]", "[b-]", "**", "//", "ab", "1", "d", "d/", "*/"]
+    NAMES = ["a", "b", "ab", "abc", "c1", ".a", "a*", "[a", "a]", "-", "b-", "\\a", "1", "a.b", "?"]
+
+    def found(self, pattern):
+        """What the extension says of a pattern: the paths of its files, or nothing."""
+        try:
+            return [path for path, in self.db.execute("SELECT file FROM trace_files(?) ORDER BY file", (pattern,))]
+        except Exception as error:
+            text = str(error)
+            if "cannot read" in text:
+                return None
+            self.assertRegex(text, "no file matches|matches directories, but no file", pattern)
+            return []
+
+    @staticmethod
+    def is_something(path):
+        """Whether it is no pattern, because there is such a file, or a file where a directory is named."""
+        try:
+            os.stat(path)
+        except FileNotFoundError:
+            return os.path.islink(path)
+        except OSError:
+            pass
+        return True
+
+    def test_random_patterns(self):
+        chance = random.Random(7)
+        trace = document(event("op", 0, 1))
+        folders = ("d", "d/ab", "a.d", ".h", "[d]", "c")
+        for path in [os.path.join(folder, name) for folder in ("", *folders) for name in self.NAMES]:
+            if path not in folders:
+                write(path, trace)
+        os.symlink("nowhere", "ac")
+        tried = 0
+        for _ in range(series(400, 20000)):
+            pattern = "".join(chance.choice(self.PIECES) for _ in range(chance.randrange(1, 6)))
+            special = set(re.sub(r"\\.", "", pattern)) & set("*?[")
+            if "//" in f"/{pattern}/" or not special or self.is_something(pattern):
+                continue  # of a slash at the end, glob() also gives files
+            expected = by_libc(pattern)
+            if expected is not None and any(os.path.islink(path) for path in expected):
+                continue  # it cannot be read
+            if expected is not None:
+                expected = sorted({path for path in expected if not os.path.isdir(path)})
+            with self.subTest(pattern):
+                self.assertEqual(self.found(pattern), expected)
+            tried += bool(expected)
+        self.assertGreater(tried, 50)
+
+    def test_a_character_is_one_of_utf8(self):
+        for name in ("ä.json", "ab.json", "✓.json", "x.json"):
+            write(name, document(event("op", 0, 1)))
+        self.assertEqual(self.found("?.json"), ["x.json", "ä.json", "✓.json"])
+        self.assertEqual(self.found("[à-ÿ].json"), ["ä.json"])
+        self.assertEqual(self.found("[!a-z].json"), ["ä.json", "✓.json"])
+
+    def test_a_byte_that_is_not_utf8_is_a_character(self):
+        write("x.json", document(event("op", 0, 1)))
+        for name in (b"\xff.json", b"\xe2\x9c.json"):
+            os.link(b"x.json", name)
+        count = "SELECT count(*) FROM trace_files(?)"
+        self.assertEqual([self.db.execute(count, (pattern,)).fetchone()[0] for pattern in ("?.json", "??.json")],
+                         [2, 1])
