@@ -47,7 +47,7 @@ FETCHED ?= build/charts
 LIBRARY = $(FETCHED)/$(if $(filter no,$(CHARTS)),none,plotly)
 
 # Targets that set up; the makes that they start do, too.
-SETS_UP = demo test check plain sanitize tsan valgrind strict fuzz sqlites bench charts pages cross platforms setup setup-pages setup-hosts
+SETS_UP = cross platforms test-packages dist wheel npm deb tarball demo test check plain sanitize tsan valgrind strict fuzz sqlites bench charts pages setup setup-pages setup-hosts
 ifneq ($(filter $(SETS_UP),$(MAKECMDGOALS)),)
 export SETUP = yes
 endif
@@ -60,12 +60,11 @@ MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: all charts pages bare help demo dist wheel npm deb tarball test unit fault replay check strict plain aarch64 sanitize tsan valgrind sqlites fuzz bench db examples notebook reference format install \
+.PHONY: all charts pages bare help demo dist wheel npm deb tarball test-packages test unit fault replay check strict plain aarch64 sanitize tsan valgrind sqlites fuzz bench db examples notebook reference format install \
 	uninstall clean setup setup-pages setup-hosts needed look
 
 all: $(DIST)/tracediff.$(SUFFIX) ## build dist/tracediff.so
 
-include ext/platform/cross.mk
 
 charts: needed ## fetch the charting library and build with it
 	@test -s $(FETCHED)/plotly || rm -f $(FETCHED)/plotly $(FETCHED)/npm.log
@@ -73,7 +72,7 @@ charts: needed ## fetch the charting library and build with it
 	@test -s $(FETCHED)/plotly
 
 help: ## list the targets
-	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1	\2/p' Makefile ext/platform/cross.mk | expand -t 20
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1	\2/p' Makefile ext/platform/cross.mk ext/packages/packages.mk | expand -t 21
 
 demo: needed all ## set up, build, and print why the test run of examples/gpu is slower
 	@sqlite3 -cmd '.load $(DIST)/tracediff' :memory: < examples/demo.sql
@@ -247,30 +246,8 @@ uninstall: ## remove the installed files
 clean: ## remove what was built
 	rm -rf build dist
 
-# Packages. Their library needs no newer glibc than ext/packages/pack.py says, which checks it.
-# In an older glibc, threads and dlopen() are in libraries of their own.
-PORTABLE = $(DIST)/portable/tracediff.so
-OLD_GLIBC = ext/packages/library/old_glibc.c
-
-dist: $(PORTABLE) ## make all packages and their SHA256SUMS, in dist/packages
-	@rm -rf $(DIST)/packages
-	@test -s $(LIBRARY) || echo "  packed without charts: 'make charts' fetches the library that draws them"
-	@$(MAKE) --no-print-directory wheel npm deb tarball
-	@cd $(DIST)/packages && sha256sum *tracediff* > SHA256SUMS
-
-wheel: ## make the package for Python: pip install dist/packages/*.whl
-npm: ## make the package for Node: npm install ./dist/packages/*.tgz
-deb: ## make the package for Debian and Ubuntu: apt install ./dist/packages/*.deb
-tarball: ## make an archive with install.sh
-wheel npm deb tarball: $(PORTABLE)
-	@rm -f $(DIST)/packages/SHA256SUMS
-	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null)} \
-	$(PYTHON) ext/packages/pack.py $@ $< $(DIST)/packages
-
-$(PORTABLE): $(OBJECTS) $(OLD_GLIBC)
-	@mkdir -p $(@D)
-	@echo "  LINK $@"
-	@$(CC) $(filter-out -MMD -MP,$(FLAGS)) -s -o $@ $^ $(LINK) -lz -lm -Wl,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2
+include ext/platform/cross.mk
+include ext/packages/packages.mk
 
 setup: needed ## install what `make demo` and `make test` need
 
@@ -280,6 +257,7 @@ setup-pages: charts ## install what `make pages` needs: a browser, and Plotly fo
 setup-hosts: ## install the programs that examples/hosts is tested in
 	-@$(find_needed) setup-hosts
 	@PYTHON=$(PYTHON) sh tests/hosts/hosts.sh build/hosts
+	-@$(MAKE) --no-print-directory $(CROSSED)/sources # for packages
 
 # What the goals need and is not here.
 needed:
@@ -389,4 +367,4 @@ $(BUILD)/fault/%: tests/c/fault/%.c | needed
 	@echo "  CC   $<"
 	@$(CC) $(FLAGS) -rdynamic -o $@ $< $(LDFLAGS) -lsqlite3 -ldl
 
--include $(OBJECTS:.o=.d)
+-include $(OBJECTS:.o=.d) $(HELD_OBJECTS:.o=.d)

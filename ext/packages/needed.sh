@@ -79,6 +79,7 @@ if for_goals setup-hosts; then # the programs that examples/hosts is tested in
     lacks npm has npm
     lacks golang-go has go
     lacks cargo has cargo
+    lacks nasm has nasm
     lacks default-jdk-headless has javac
     lacks maven has mvn
     lacks locales has localedef
@@ -107,7 +108,7 @@ lacks libsqlite3-dev has_header sqlite3ext.h
 lacks zlib1g-dev has_header zlib.h
 for_goals demo test check sanitize valgrind sqlites bench db pages setup setup-pages && lacks sqlite3 has sqlite3
 for_goals test check plain sanitize tsan valgrind sqlites bench reference pages setup setup-pages \
-    dist wheel npm deb tarball &&
+    cross platforms dist wheel npm deb tarball test-packages &&
     lacks python3 has "$PYTHON"
 for_goals charts pages setup-pages sqlites && lacks npm has npm
 for_goals pages setup-pages && lacks chromium has chromium
@@ -117,8 +118,10 @@ for_goals strict fuzz check && lacks clang has clang
 for_goals aarch64 && lacks gcc-aarch64-linux-gnu has "$CROSS"
 for_goals aarch64 && lacks qemu-user-static has "$QEMU"
 for_goals aarch64 && lacks zlib1g-dev:arm64 links z
-for_goals cross platforms && lacks cargo has cargo
-for_goals cross platforms && lacks python3-venv "$PYTHON" -c 'import ensurepip'
+for_goals cross platforms dist wheel npm deb tarball test-packages && lacks cargo has cargo
+for_goals cross platforms dist wheel npm deb tarball test-packages && lacks nasm has nasm
+for_goals cross platforms dist wheel npm deb tarball test-packages &&
+    lacks python3-venv "$PYTHON" -c 'import ensurepip'
 for_goals platforms && lacks npm has npm
 for_goals platforms && lacks "wine wine64" has wine
 for_goals platforms && lacks qemu-user has qemu-aarch64

@@ -1,7 +1,7 @@
 # Builds the library for other systems: `make cross PLATFORM=windows-x86_64` makes
 # build/cross/windows-x86_64/tracediff.dll, `make cross` those of all platforms.
-# The compiler is zig, from PyPI. The library holds its own zlib, whose source is in a package of
-# Cargo, and needs nothing but the system's C library.
+# The compiler is zig, from PyPI. The library holds its own zlib and ISA-L, and needs nothing but the
+# system's C library.
 
 PLATFORMS = linux-x86_64 linux-aarch64 musl-x86_64 musl-aarch64 macos-arm64 macos-x86_64 windows-x86_64
 PLATFORM ?= $(PLATFORMS)
@@ -19,6 +19,8 @@ CROSSED = build/cross
 ZIG = $(CURDIR)/$(CROSSED)/zig/bin/python -m ziglang
 export ZIG_GLOBAL_CACHE_DIR := $(CURDIR)/$(CROSSED)/cache
 ZLIB = $(patsubst %,$(BUILD)/zlib/%.o,adler32 crc32 deflate inffast inflate inftrees trees zutil)
+HELD = -DTRACEDIFF_LINKS_ISAL -I$(CROSSED)/include
+AR = ar
 
 cross: $(PLATFORM:%=cross-%) ## build for other systems, PLATFORM=linux-aarch64, windows-x86_64, ...
 
@@ -27,11 +29,11 @@ platforms: cross all ## build for other systems and run test_platforms under win
 	@TRACEDIFF=$(DIST)/tracediff.so $(PYTHON) tests/run.py test_platforms
 
 .PHONY: cross platforms $(PLATFORMS:%=cross-%)
-$(PLATFORMS:%=cross-%): cross-%: $(CROSSED)/ready
+$(PLATFORMS:%=cross-%): cross-%: $(CROSSED)/sources $(CROSSED)/compiler
 	@echo "  ZIG  $*"
 	@$(MAKE) --no-print-directory all find_needed=: BUILD=$(CROSSED)/$* DIST=$(CROSSED)/$* \
-		CC='$(ZIG) cc -target $(TARGET_$*)' EXTRA='-I$(CROSSED)/include -Wno-enum-float-conversion $(EXTRA_$(system))' \
-		ADDED='$$(ZLIB)' LIBS= LINK='$(or $(LINK_$(system)),-shared -s)' \
+		CC='$(ZIG) cc -target $(TARGET_$*)' AR='$(ZIG) ar' EXTRA='$(HELD) -Wno-enum-float-conversion $(EXTRA_$(system))' \
+		ADDED='$$(ZLIB) $$(BUILD)/isal.a' HELD_FOR='$(subst -, ,$*)' LIBS= LINK='-shared -s $(LINK_$(system))' \
 		$(if $(filter windows,$(system)),SYSTEM=windows) SUFFIX=$(or $(SUFFIX_$(system)),so)
 
 system = $(firstword $(subst -, ,$*))
@@ -40,11 +42,22 @@ SUFFIX_windows = dll
 # Without -mno-ms-bitfields, clang aligns 128 bits in a struct to 16 bytes whatever they say (wide.h).
 EXTRA_windows = -mno-ms-bitfields
 unexport LINK # the linker of Windows would take it for arguments of its own
-LINK_macos = -shared -s -Wl,-install_name,@rpath/tracediff.dylib
+LINK_macos = -Wl,-install_name,@rpath/tracediff.dylib
+LINK_linux = -Wl,--version-script,ext/platform/posix/exported
+LINK_musl = $(LINK_linux)
 
 $(BUILD)/zlib/%.o: $(CROSSED)/zlib/%.c
 	@mkdir -p $(@D)
 	@$(CC) -O3 -fPIC -fvisibility=hidden -c -o $@ $<
 
-$(CROSSED)/ready: ext/platform/cross.sh | needed
-	@PYTHON=$(PYTHON) sh ext/platform/cross.sh $(CROSSED)
+$(CROSSED)/zlib/%.c: $(CROSSED)/sources ;
+
+$(BUILD)/isal.a: ext/packages/library/isal.sh $(CROSSED)/sources
+	@mkdir -p $(@D)
+	@echo "  CC   ISA-L"
+	@CC='$(CC)' AR='$(AR)' sh $< $(CROSSED)/isa-l $(HELD_FOR) $@
+
+$(CROSSED)/compiler: | $(CROSSED)/sources
+
+$(CROSSED)/sources $(CROSSED)/compiler: ext/platform/cross.sh | needed
+	@PYTHON='$(PYTHON)' sh ext/platform/cross.sh $(CROSSED) $(@F)

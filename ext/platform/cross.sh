@@ -1,37 +1,71 @@
 #!/bin/sh
-# Fetches what `make cross` compiles with: zig, from PyPI; the source of zlib, from a package of Cargo;
-# the headers of SQLite and ISA-L, which are the same everywhere, from this machine.
+# Fetches what `make cross` and packages are compiled with.
 #
-# usage: cross.sh FOLDER    FOLDER: gets zig/, zlib/, include/ and, at the end, the file ready
+# usage: cross.sh FOLDER WHAT    FOLDER/WHAT is written at the end; the rest is FOLDER/python, and for
+#
+# sources   zlib/, whose source is in a package of Cargo; isa-l/, whose source is in one of PyPI; include/: their
+#           headers, and those of SQLite, which are the same everywhere, from this machine
+# compiler  zig/, from PyPI
 set -eu
 
 ZIG=ziglang==0.17.1
-ZLIB='libz-sys = "=1.1.22"'
+ZIG_SHA256=ea6cc5d87b033cf0aedfbc8f9549a908cae6c50ac31f1698188fa48a74524b54 # for Linux on x86_64
+ISAL=isal==1.9.1                                                            # has ISA-L 2.32
+ISAL_SHA256=d210dca02a689ef2af709d2c62d2daac2e36b5d2fa06e6dc0d023c83fee77e91
+ZLIB=libz-sys@1.1.22 # has zlib 1.3.1
+ZLIB_SHA256=8b70e7a7df205e92a1a4cd9aaae7898dac0aa555503cc0a649494d0d60e7651d
 PYTHON=${PYTHON:-/usr/bin/python3}
 
-mkdir -p "$1/include"
+mkdir -p "$1"
 cd "$1"
-if [ "$(cat zig/done 2>&1)" != "$ZIG" ]; then
-    "$PYTHON" -m venv --clear zig
-    zig/bin/pip install --quiet --no-compile "$ZIG"
-    echo "$ZIG" >zig/done
-fi
-if [ "$(cat zlib/done 2>&1)" != "$ZLIB" ]; then
+[ -x zig/bin/pip ] || "$PYTHON" -m venv zig
+
+pinned() { # REQUIREMENT SHA256: a file of them
+    printf '%s --hash=sha256:%s\n' "$1" "$2" >requirement.txt
+}
+
+fetch_compiler() {
+    echo "  PIP  $ZIG"
+    pinned "$ZIG" "$ZIG_SHA256"
+    zig/bin/pip install --quiet --no-compile --no-deps --require-hashes --disable-pip-version-check -r requirement.txt
+}
+
+fetch_isal() {
+    echo "  PIP  $ISAL"
+    rm -rf isal isa-l
+    pinned "$ISAL" "$ISAL_SHA256"
+    zig/bin/pip download --quiet --no-deps --no-binary :all: --require-hashes --disable-pip-version-check -d isal \
+        -r requirement.txt
+    tar xzf isal/*.tar.gz -C isal
+    mv isal/*/src/isal/isa-l .
+    rm -r isal
+}
+
+fetch_zlib() {
+    echo "  CARGO $ZLIB"
     rm -rf zlib crate
     mkdir -p crate/src
     : >crate/src/lib.rs
-    printf '[package]\nname = "zlib"\n[dependencies]\n%s\n[workspace]\n' "$ZLIB" >crate/Cargo.toml
-    (cd crate && cargo vendor --quiet --no-delete vendor >/dev/null)
+    printf '[package]\nname = "zlib"\n[dependencies]\nlibz-sys = "=%s"\n[workspace]\n' "${ZLIB#*@}" >crate/Cargo.toml
+    (cd crate && cargo vendor --quiet vendor >/dev/null)
+    grep -q "\"package\":\"$ZLIB_SHA256\"" crate/vendor/libz-sys/.cargo-checksum.json || {
+        echo "$ZLIB is not the one that it was" >&2
+        exit 1
+    }
     mv crate/vendor/libz-sys/src/zlib zlib
     rm -rf crate
-    echo "$ZLIB" >zlib/done
-fi
-cp zlib/zlib.h zlib/zconf.h include
+}
+
 find_header() { echo "#include <$1>" | cc -E - | sed -n "s|^# 1 \"\(/.*/$1\)\".*|\1|p" | head -n 1; }
-for header in sqlite3.h sqlite3ext.h; do
-    cp "$(find_header $header)" include
-done
-rm -rf include/isa-l
-isal=$(find_header isa-l/igzip_lib.h 2>&1 || :)
-if [ -f "$isal" ]; then cp -R "$(dirname "$isal")" include; fi
-: >ready
+
+if [ "$2" = compiler ]; then
+    fetch_compiler
+else
+    fetch_isal
+    fetch_zlib
+    rm -rf include
+    mkdir -p include/isa-l
+    cp isa-l/include/*.h include/isa-l
+    cp zlib/zlib.h zlib/zconf.h "$(find_header sqlite3.h)" "$(find_header sqlite3ext.h)" include
+fi
+: >"$2"

@@ -3,8 +3,8 @@
 ** source.c finds the members, the padding and any data after them.
 **
 ** 1. zlib is the reference: users see the bytes that it gives and the place where it finds damage.
-** 2. ISA-L is several times as fast. It is used if libisal.so.2 can be loaded when it is first
-**    needed, unless the environment has TRACEDIFF_DECODER=zlib at that time.
+** 2. ISA-L is several times as fast. It is used if it is linked, or if libisal.so.2 can be loaded
+**    when it is first needed, unless the environment has TRACEDIFF_DECODER=zlib at that time.
 ** 3. Both give the same bytes for a whole member. For a damaged member ISA-L may give more or fewer
 **    bytes, so a file that does not turn out whole is read again with zlib (document_unsure).
 */

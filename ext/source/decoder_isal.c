@@ -1,6 +1,7 @@
 /*
 ** gzip with Intel's ISA-L. Building needs only its header; without the header this decoder does
-** not exist. The library is loaded at run time, so one binary works with and without it.
+** not exist. The library is loaded at run time, so one binary works with and without it. With
+** TRACEDIFF_LINKS_ISAL, as packages are built, it is linked.
 */
 #include "decoder.h"
 
@@ -21,17 +22,27 @@ static struct {
     int (*inflate)(struct inflate_state *state);
 } library;
 
+static bool find_functions(void)
+{
+#ifdef TRACEDIFF_LINKS_ISAL
+    library.init = isal_inflate_init;
+    library.reset = isal_inflate_reset;
+    library.inflate = isal_inflate;
+    return true;
+#else
+    const struct library_function functions[] = {{"isal_inflate_init", &library.init},
+                                                 {"isal_inflate_reset", &library.reset},
+                                                 {"isal_inflate", &library.inflate}};
+    return library_load("isal", 2, functions, sizeof functions / sizeof *functions);
+#endif
+}
+
 static bool loaded;
 
 static void load(void)
 {
     const char *asked = getenv("TRACEDIFF_DECODER");
-    if (asked && strcmp(asked, "zlib") == 0)
-        return;
-    const struct library_function functions[] = {{"isal_inflate_init", &library.init},
-                                                 {"isal_inflate_reset", &library.reset},
-                                                 {"isal_inflate", &library.inflate}};
-    loaded = library_load("isal", 2, functions, sizeof functions / sizeof *functions);
+    loaded = !(asked && strcmp(asked, "zlib") == 0) && find_functions();
 }
 
 /* ISA-L 2.30 forgets a header's flags when the header arrives in parts, and accepts flags that

