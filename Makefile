@@ -34,7 +34,7 @@ UNIT_TESTS = $(patsubst tests/c/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/c/unit
 FAULT_TESTS = $(patsubst tests/c/fault/%.c,$(BUILD)/fault/%,$(wildcard tests/c/fault/*.c))
 FUZZ_TARGETS = $(patsubst tests/c/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/c/fuzz/*.c))
 # What does not use SQLite; its memory is that of the program.
-LOWER = base platform text naming source reader file loading trace snapshot analysis
+LOWER = base platform text naming source reader file loading perfetto trace snapshot analysis
 LOWER_OBJECTS = $(filter-out %/sqlite_memory.o,$(filter $(LOWER:%=$(BUILD)/ext/%/%),$(OBJECTS)))
 
 # The library that draws charts, from npm: MIT licence, which goes with it. CHARTS=no builds
@@ -171,6 +171,9 @@ fuzz: needed ## look for FUZZ_SECONDS (30) for inputs that break the reader
 	@mkdir -p build/fuzzed/snapshots
 	build/fuzzed/fuzz/snapshot_fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 \
 	-artifact_prefix=build/fuzzed/ build/fuzzed/snapshots tests/c/fuzz/snapshot_seeds
+	@mkdir -p build/fuzzed/packets
+	build/fuzzed/fuzz/perfetto_fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=20 \
+	-artifact_prefix=build/fuzzed/ build/fuzzed/packets tests/c/fuzz/perfetto_seeds
 
 # The generated traces are kept in $(BUILD)/bench.
 bench: SIZE ?= medium

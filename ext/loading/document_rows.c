@@ -1,25 +1,16 @@
 #include "document_rows.h"
 
-#include "text/ascii.h"
 #include "base/memory.h"
+#include "file/kinds.h"
+#include "file/roles.h"
+#include "groups.h"
+#include "loading.h"
+#include "reader/memo.h"
+#include "text/ascii.h"
 #include "text/number.h"
 #include "text/text.h"
-#include "host_collective.h"
-#include "file/kernel_type.h"
-#include "file/kinds.h"
-#include "loading.h"
-#include "file/roles.h"
-#include "reader/memo.h"
 
 enum { SHORT_TOKEN = 24, ESCAPED_TOKEN = 6 * SHORT_TOKEN, PEEK_CHUNK = 16 * 1024, KNOWN = 512 };
-
-/* What is known of a name. */
-enum collective_type {
-    WORK_ASKED = 1, /* as that of device work */
-    WORK_IS = 2,
-    HOST_ASKED = 4, /* as that of an operator or an annotation of the host */
-    HOST_IS = 8
-};
 
 /* State that is needed only while a document is read. */
 struct document_reading {
@@ -30,8 +21,7 @@ struct document_reading {
     bool ascend;                     /* a process is Ascend Hardware: flows are links */
     int64_t empty_event, empty_byte; /* the last {}: its position; byte 0: it is counted */
     struct names flow_ids;
-    unsigned char *types; /* by name id: what may be a collective; bits of enum collective_type */
-    size_t type_count;
+    struct group_names group_names;
     unsigned char *scratch; /* for decoded strings */
     size_t scratch_size;
     struct known { /* what a form says; its stream is that of its last event */
@@ -294,31 +284,6 @@ static bool take_external(struct loading *loading, struct event *event, enum cat
     return true;
 }
 
-/* Whether a name is that of a collective, of device work (K3) or of the host (Q10.1). False also if
-** out of memory. */
-static bool is_collective(struct document_reading *reading, uint32_t id, bool on_host)
-{
-    const struct names *names = &reading->file->names;
-    if (id == NAME_NONE)
-        return false;
-    if (id >= reading->type_count) {
-        size_t count = names->count + names->count / 2;
-        if (!memory_assign(&reading->types, memory_resize(reading->types, count)))
-            return failure_memory(reading->failure);
-        memset(reading->types + reading->type_count, 0, count - reading->type_count);
-        reading->type_count = count;
-    }
-    unsigned char *type = &reading->types[id];
-    const struct name *name = &names->items[id];
-    if (on_host && !(*type & HOST_ASKED))
-        *type |= host_collective_named(name) == HOST_NONE ? HOST_ASKED : HOST_ASKED | HOST_IS;
-    if (!on_host && !(*type & WORK_ASKED))
-        *type |= kernel_types_find(NULL, name->text, name->length, NULL, 0) == KERNEL_COMMUNICATION
-                     ? WORK_ASKED | WORK_IS
-                     : WORK_ASKED;
-    return *type & (on_host ? HOST_IS : WORK_IS);
-}
-
 /* The id of the value of a key of args, as text; NAME_NONE if there is none. */
 static bool value_in_args(struct document_reading *reading, const struct event *event,
                           const char *key, uint32_t *id)
@@ -341,32 +306,22 @@ static bool value_in_args(struct document_reading *reading, const struct event *
 static bool take_group(struct document_reading *reading, struct event *event,
                        enum category category)
 {
-    static const char *const keys[] = {"Process Group Ranks", "Process Group Name",
-                                       "Process Group Description", "Collective name"};
     struct trace_file *file = reading->file;
-    struct process_group group = {.row = (uint32_t)(file->columns.count - 1),
-                                  .collective = NAME_NONE};
-    bool on_host = category == CATEGORY_USER_ANNOTATION || category == CATEGORY_OPERATOR;
-    if ((!on_host && category != CATEGORY_KERNEL && category != CATEGORY_MTIA &&
-         category != CATEGORY_OTHER) ||
-        !is_collective(reading, file->columns.name[group.row], on_host))
+    size_t row = file->columns.count - 1;
+    uint32_t values[GROUP_KEYS] = {NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE};
+    if (!groups_may(&reading->group_names, file, row, category, reading->failure))
         return reading->failure->code == FAILURE_NONE;
     event_complete(event);
     if (!is_object(&event->field[EVENT_ARGS]))
         return true;
-    if (!value_in_args(reading, event, keys[0], &group.ranks) ||
-        !value_in_args(reading, event, keys[1], &group.name) ||
-        (group.name == NAME_NONE && !value_in_args(reading, event, keys[2], &group.name)) ||
-        (on_host && !value_in_args(reading, event, keys[3], &group.collective)))
-        return false;
-    if (group.name == NAME_NONE)
-        group.name = group.ranks;
-    if (group.name == NAME_NONE && group.collective == NAME_NONE)
-        return true;
-    if (!MEMORY_GROW(file->groups, file->group_capacity, file->group_count + 1))
-        return failure_memory(reading->failure);
-    file->groups[file->group_count++] = group;
-    return true;
+    for (int key = 0; key < GROUP_KEYS; key++) {
+        bool asked = key == GROUP_DESCRIPTION  ? values[GROUP_NAME] == NAME_NONE
+                     : key == GROUP_COLLECTIVE ? groups_on_host(category)
+                                               : true;
+        if (asked && !value_in_args(reading, event, group_keys[key], &values[key]))
+            return false;
+    }
+    return groups_add(file, row, category, values, reading->failure);
 }
 
 /* Looks for what stands for the stream and the correlation of an event without a category, which is
@@ -583,7 +538,7 @@ bool document_rows_read(struct loading *loading)
     }
     document_close(reading.document);
     names_clear(&reading.flow_ids);
-    memory_free(reading.types);
+    group_names_clear(&reading.group_names);
     memory_free(reading.scratch);
     return done;
 }

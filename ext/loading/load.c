@@ -6,8 +6,8 @@
 #include "base/memory.h"
 #include "document_rows.h"
 #include "file/kinds.h"
-#include "link.h"
 #include "file/row_source.h"
+#include "link.h"
 #include "profiler_steps.h"
 
 /* Moves the time of a row from the profiler's own zero to ns since 1970 (T1). */
@@ -76,6 +76,8 @@ static bool finish(struct loading *loading)
     table_clear(&file->columns.places.table);
     if (!add_base(loading) || !links_find(file, loading->stopper, loading->failure) ||
         !flows_follow(file, loading->flows, loading->flow_count, loading->stopper,
+                      loading->failure) ||
+        !bonds_follow(file, loading->bonds, loading->bond_count, loading->stopper,
                       loading->failure) ||
         !annotations_find(file, loading->externals, loading->external_count, loading->stopper,
                           loading->failure) ||
@@ -159,6 +161,7 @@ static bool read_by(bool by_zlib, const char *path, const struct load_options *o
         memory_free(loadings[i].edges);
         memory_free(loadings[i].externals);
         memory_free(loadings[i].flows);
+        memory_free(loadings[i].bonds);
     }
     for (size_t i = 0; loadings && i < count && !done; i++) {
         file_release(files[i]);

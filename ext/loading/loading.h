@@ -5,6 +5,7 @@
 #define TRACEDIFF_LOADING_H
 
 #include "annotations.h"
+#include "bonds.h"
 #include "flows.h"
 #include "pairs.h"
 
@@ -23,6 +24,8 @@ struct loading {
     size_t external_count, external_capacity;
     struct flow *flows; /* from operators to device work */
     size_t flow_count, flow_capacity;
+    struct bond *bonds; /* the same by numbers that both share */
+    size_t bond_count, bond_capacity;
 };
 
 /* A row to add. */

@@ -66,9 +66,16 @@ protobuf_varint(const unsigned char *at, const unsigned char *end, uint64_t *val
         *value = *at;
         return at + 1;
     }
-    if (end - at >= 2 && at[1] < 0x80) {
-        *value = (uint64_t)(*at & 0x7f) | (uint64_t)at[1] << 7;
-        return at + 2;
+    if (end - at >= 4) {
+        if (at[1] < 0x80) {
+            *value = (uint64_t)(*at & 0x7f) | (uint64_t)at[1] << 7;
+            return at + 2;
+        }
+        if (at[2] >= 0x80 && at[3] < 0x80) { /* lengths that are written last, by Perfetto */
+            *value = (uint64_t)(*at & 0x7f) | (uint64_t)(at[1] & 0x7f) << 7 |
+                     (uint64_t)(at[2] & 0x7f) << 14 | (uint64_t)at[3] << 21;
+            return at + 4;
+        }
     }
     return protobuf_long_varint(at, end, value, cut);
 }
@@ -156,6 +163,10 @@ enum protobuf_step protobuf_step(struct protobuf_file *file, struct protobuf_fie
 ** over. */
 enum protobuf_step protobuf_take(struct protobuf_file *file, struct protobuf_field *field,
                                  struct failure *failure);
+
+/* Both at once, of the next field of a file, if that has BYTES, a number below 16, and is in memory
+** already. False if not: nothing is read. */
+bool protobuf_take_next(struct protobuf_file *file, struct protobuf_field *field);
 
 /* Enters the message in the field that was given last. False if PROTOBUF_DEPTH messages have been
 ** entered already. */

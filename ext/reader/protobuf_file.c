@@ -100,6 +100,26 @@ static enum protobuf_step pass(struct protobuf_file *file, struct failure *failu
     return PROTOBUF_FIELD;
 }
 
+bool protobuf_take_next(struct protobuf_file *file, struct protobuf_field *field)
+{
+    struct excerpt *excerpt = &file->excerpt;
+    uint64_t value;
+    bool cut;
+    if (!excerpt->bytes)
+        return false;
+    const unsigned char *at = excerpt->bytes + excerpt->at, *end = excerpt->bytes + excerpt->end;
+    if (file->damaged || file->pending > 0 || file->depth > 0 || end - at < LONGEST_HEAD ||
+        *at >= 0x80 || *at < 1 << 3 || (*at & 7) != PROTOBUF_BYTES)
+        return false;
+    const unsigned char *after = protobuf_varint(at + 1, end, &value, &cut);
+    if (!after || value > (uint64_t)(end - after) || value > PROTOBUF_LONGEST)
+        return false;
+    file->begin = place(file);
+    *field = (struct protobuf_field){*at >> 3, PROTOBUF_BYTES, value, after};
+    excerpt->at += (size_t)(after - at) + (size_t)value;
+    return true;
+}
+
 enum protobuf_step protobuf_step(struct protobuf_file *file, struct protobuf_field *field,
                                  struct failure *failure)
 {

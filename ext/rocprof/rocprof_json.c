@@ -295,23 +295,40 @@ static bool next_args(void *begun, int64_t wanted, struct token *text, struct fa
     return done;
 }
 
-/* By the first key of the document. */
+static bool is_first_key(const char *text)
+{
+    static const char key[] = "\"rocprofiler-sdk-tool\"";
+    static const char spaces[] = " \t\r\n";
+    text += strspn(text, spaces);
+    if (*text++ != '{')
+        return false;
+    text += strspn(text, spaces);
+    return strncmp(text, key, sizeof key - 1) == 0;
+}
+
+/* By the first key of the document. Others than those that are written as rocprofv3 writes them are
+** looked into only if their path says that they may be one. */
 static bool look(const char *path, bool json, bool *is, struct failure *failure)
 {
-    enum { CHUNK = 4096 };
-    struct stopper stopper = {.stop = NULL};
-    struct json_walk walk;
-    *is = false;
-    if (!json)
+    enum { MOST = 64 };
+    static const char usual[] = "{\"rocprofiler-s"; /* no more is needed to tell it */
+    char bytes[MOST + 1] = "";
+    size_t length = 0;
+    ptrdiff_t got = 1;
+    *is = json && source_begins(path, usual, sizeof usual - 1);
+    if (!json || *is || !strstr(path, "results"))
         return true;
-    if (json_walk_open(&walk, path, false, &stopper, failure)) {
-        walk.in.chunk = CHUNK;
-        *is = json_walk_next(&walk, failure) == WALK_VALUE &&
-              json_walk_enter(&walk, '{', failure) == WALK_VALUE &&
-              json_walk_next(&walk, failure) == WALK_VALUE &&
-              json_walk_key_is(&walk, "rocprofiler-sdk-tool");
+    struct failure trouble = {.code = FAILURE_NONE};
+    struct source *source = source_open(path, false, &trouble);
+    while (source && length < MOST && got > 0) {
+        got = source_read(source, (unsigned char *)bytes + length, MOST - length, &trouble);
+        length += got > 0 ? (size_t)got : 0;
     }
-    json_walk_close(&walk);
+    source_close(source);
+    *is = is_first_key(bytes);
+    if (trouble.code == FAILURE_DAMAGE) /* who reads the file will say so */
+        failure_clear(&trouble);
+    failure_move(failure, &trouble);
     return failure->code == FAILURE_NONE;
 }
 

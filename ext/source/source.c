@@ -8,12 +8,14 @@
 
 enum {
     INPUT_SIZE = 64 * 1024,
+    HEAD_SIZE = 512, /* what is read at a time to look at the beginning */
     MOST_PADDING = 1024 * 1024,
     WORTH_A_THREAD = 256 * 1024 /* bytes of the file still to be read, at least */
 };
 
 struct source {
     const char *path; /* borrowed */
+    size_t most;      /* bytes read at a time */
     intptr_t file;    /* -1: none */
     struct identity identity;
     const struct decoder *decoder; /* NULL: a plain file */
@@ -79,7 +81,7 @@ static bool read_file(struct source *source, unsigned char *to, size_t room, siz
 static bool fill_input(struct source *source, struct failure *failure)
 {
     size_t got = 0;
-    if (!read_file(source, source->input, INPUT_SIZE, &got, failure))
+    if (!read_file(source, source->input, source->most, &got, failure))
         return false;
     source->buffers.in = source->input;
     source->buffers.in_left = got;
@@ -91,7 +93,7 @@ static bool fill_first(struct source *source, struct failure *failure)
 {
     size_t have = 0, got = 1;
     while (have < 2 && got > 0) {
-        if (!read_file(source, source->input + have, INPUT_SIZE - have, &got, failure))
+        if (!read_file(source, source->input + have, source->most - have, &got, failure))
             return false;
         have += got;
     }
@@ -112,7 +114,8 @@ static bool open_decoder(struct source *source, bool by_zlib, struct failure *fa
     return source->state || failure_memory(failure);
 }
 
-struct source *source_open(const char *path, bool by_zlib, struct failure *failure)
+static struct source *open_source(const char *path, bool by_zlib, size_t most,
+                                  struct failure *failure)
 {
     struct source *source = memory_allocate(sizeof *source);
     if (!source) {
@@ -121,6 +124,7 @@ struct source *source_open(const char *path, bool by_zlib, struct failure *failu
     }
     memset(source, 0, offsetof(struct source, input));
     source->path = path;
+    source->most = most;
     struct file_status status;
     int error = file_open(path, &source->file);
     if (error == 0)
@@ -130,6 +134,11 @@ struct source *source_open(const char *path, bool by_zlib, struct failure *failu
         return source;
     source_close(source);
     return NULL;
+}
+
+struct source *source_open(const char *path, bool by_zlib, struct failure *failure)
+{
+    return open_source(path, by_zlib, INPUT_SIZE, failure);
 }
 
 bool source_begins(const char *path, const char *bytes, size_t length)
@@ -146,6 +155,11 @@ bool source_begins(const char *path, const char *bytes, size_t length)
     if (file != -1)
         file_close(file);
     return begins;
+}
+
+struct source *source_open_head(const char *path, struct failure *failure)
+{
+    return open_source(path, true, HEAD_SIZE, failure);
 }
 
 void source_read_ahead(struct source *source, atomic_int *idle)

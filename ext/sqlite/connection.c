@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "platform/thread.h"
+#include "perfetto/perfetto_rows.h"
 #include "profilers/database_rows.h"
 #include "rocprof/rocprof_json.h"
 #include "source/source.h"
@@ -55,7 +56,7 @@ struct connection *connection_new(sqlite3 *db, const struct function_list *funct
     connection->references = 1;
     connection->cache.threads = thread_count();
     static const struct row_source *const sources[] = {&database_rows, &rocprof_json, &xplane_rows,
-                                                       NULL};
+                                                       &perfetto_rows, NULL};
     connection->cache.sources = sources;
     connection->cache.stopper = (struct stopper){.stop = interrupted, .argument = connection};
     return connection;

@@ -29,6 +29,11 @@ static const char *const texts[PROBLEM_COUNT] = {
     [PROBLEM_OTHER_PROCESS] = "event of a process without device work",
     [PROBLEM_UNTRIED] = "format not tried on a real file",
     [PROBLEM_PROTOBUF] = "event skipped: not protobuf",
+    [PROBLEM_PACKET] = "packet skipped: not protobuf",
+    [PROBLEM_STATE_LOST] = "packet skipped: what it refers to was lost",
+    [PROBLEM_PACKETS_LOST] = "packets lost while recording",
+    [PROBLEM_PACKETS_PACKED] = "compressed packets not read",
+    [PROBLEM_INTERNED] = "text that a packet refers to is not there",
     [PROBLEM_ARGS_MENDED] = "args mended: not strict JSON",
     [PROBLEM_ARGS_LEFT_OUT] = "args left out: not a JSON object",
 };

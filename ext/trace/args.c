@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "text/mend.h"
 #include "file/row_source.h"
 #include "reader/memo.h"
+#include "text/mend.h"
 
 /* Ends the reader of a database. */
 static void close_rows(struct rows_reader *rows)

@@ -44,9 +44,10 @@ static bool ends_with(const char *name, const char *tail)
 /* Whether a file of a directory may be a trace, or a snapshot. */
 static bool is_listed(const char *name, bool snapshots)
 {
-    static const char *const tails[] = {".json",      ".gz",     ".sqlite",    ".sqlite3", ".db",
-                                        ".xplane.pb", ".pickle", ".pickle.gz", ".pkl"};
-    enum { OF_TRACES = 6 };
+    static const char *const tails[] = {
+        ".json",    ".gz",           ".sqlite", ".sqlite3",   ".db", ".xplane.pb",
+        ".pftrace", ".perfetto-trace", ".pickle", ".pickle.gz", ".pkl"};
+    enum { OF_TRACES = 8 };
     size_t end = snapshots ? sizeof tails / sizeof *tails : OF_TRACES;
     bool listed = false;
     for (size_t i = snapshots ? OF_TRACES : 0; i < end && name[0] != '.'; i++)
@@ -120,11 +121,13 @@ static bool matches_file(const char *pattern, struct failure *failure)
 ** matches, or a failure. */
 static char *pattern_below(const char *text, bool folders, struct failure *failure)
 {
-    enum { OF_FOLDERS = 5 };
+    enum { OF_FOLDERS = 6 };
     static const char *const tails[] = {
-        "/*.pt.trace.json*",     "/*.xplane.pb",     "/*.json*",     "/*.gz",     "/*.sqlite",
-        "/*/*.pt.trace.json*",   "/*/*.xplane.pb",   "/*/*.json*",   "/*/*.gz",   "/*/*.sqlite",
-        "/*/*/*.pt.trace.json*", "/*/*/*.xplane.pb", "/*/*/*.json*", "/*/*/*.gz", "/*/*/*.sqlite"};
+        "/*.pt.trace.json*", "/*.xplane.pb", "/*.json*", "/*.gz", "/*.sqlite", "/*.pftrace",
+        /* those before are in the folder itself */
+        "/*/*.pt.trace.json*", "/*/*.xplane.pb", "/*/*.json*", "/*/*.gz", "/*/*.sqlite",
+        "/*/*.pftrace", "/*/*/*.pt.trace.json*", "/*/*/*.xplane.pb", "/*/*/*.json*",
+        "/*/*/*.gz", "/*/*/*.sqlite", "/*/*/*.pftrace"};
     size_t length = strlen(text);
     char *path = joined(text, "", ""), *pattern = NULL;
     if (!path)

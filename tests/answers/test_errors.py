@@ -21,7 +21,8 @@ from support import connect, corpus
 
 TRACE_FUNCTIONS = ("trace_events", "trace_files", "trace_steps", "trace_ops")
 DIFF_FUNCTIONS = ("trace_diff", "ops_diff", "compare_traces", "top_count_increases", "top_duration_changes")
-NO_FILES = "there is no *.json, *.gz, *.sqlite, *.sqlite3, *.db or *.xplane.pb file"
+NO_FILES = ("there is no *.json, *.gz, *.sqlite, *.sqlite3, *.db, *.xplane.pb, *.pftrace or *.perfetto-trace"
+            " file")
 TRACE = "the path of a directory or a file, a pattern, or a JSON array of these"
 ENDS = "the document is truncated at byte"
 

@@ -107,7 +107,8 @@ class Rows:
 
     @slow
     def test_every_function_of_examples(self):
-        traces = ["examples/gpu/test", "examples/cpu/test", "examples/recorded", "examples/serving", "examples/counters",
+        traces = ["examples/gpu/test", "examples/cpu/test", "examples/recorded", "examples/serving",
+                  "examples/counters",
                   "examples/gpu/test/*rank0*", "tests/data/tiny/control", "tests/data/nsys", "tests/data/rocpd"]
         self.compare(of_traces(traces, [("examples/gpu/control", "examples/gpu/test"),
                                         ("examples/cpu/control", "examples/cpu/test")]))

@@ -227,7 +227,7 @@ class Joins(Pair):
                 self.assertEqual(self.value(f"SELECT count(*) FROM {inner} AS x CROSS JOIN {inner} AS y ON forget()"),
                                  count ** 2)
                 self.assert_error(f"{inner.split('(')[0]}: no trace in 'c': there is no *.json, *.gz, *.sqlite,"
-                                  f" *.sqlite3, *.db or *.xplane.pb file",
+                                  f" *.sqlite3, *.db, *.xplane.pb, *.pftrace or *.perfetto-trace file",
                                   f"SELECT * FROM {inner}")
 
     def test_s10_correlated_subqueries_compute_rows_once(self):

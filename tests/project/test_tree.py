@@ -12,7 +12,7 @@ from support import EXTENSION, ROOT
 
 # Each may use those before it.
 LAYERS = ["base", "platform", "platform/posix", "platform/windows", "text", "naming", "source", "reader", "file",
-          "loading", "trace", "snapshot", "database", "profilers", "rocprof", "xplane",
+          "loading", "perfetto", "trace", "snapshot", "database", "profilers", "rocprof", "xplane",
           "analysis/names", "analysis/sums", "analysis/parts", "analysis/job", "analysis/steps", "analysis/causes",
           "analysis/path", "analysis/simulation", "analysis/gains", "analysis/samples", "chart", "report", "sqlite",
           "functions/call", "functions/aggregates",

@@ -156,6 +156,7 @@ def write_traces(folder):
     os.symlink("nothing", place("bad/dangling.json"))
     write_databases(place("db"), place("bad"))
     os.mkdir(place("other"))
+    shutil.copy(os.path.join(DATA, "pftrace", "serial.pftrace"), place("other/window.gz"))
     generate_rocpd.write(place("other/rocpd.db"), generate_rocpd.generate(rng, processes=2, events=6))
     generate_ascend.write(place("other/ascend.db"), generate_ascend.generate(rng, events=6))
     write(place("other/x_results.json"), generate_rocprof.generate(rng, tidy=True))

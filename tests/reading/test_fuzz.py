@@ -1,5 +1,5 @@
 """Inputs that `make fuzz` starts from, and those that once broke the reader: each
-is read in every way that tests/c/fuzz/reader_fuzz.c and snapshot_fuzz.c know.
+is read in every way that the programs in tests/c/fuzz know.
 
 FUZZ  the folder of the programs that read them  (default build/fuzz)
 """
@@ -31,3 +31,6 @@ class Fuzz(unittest.TestCase):
 
     def test_seeds_of_snapshots(self):
         self.replay("snapshot_seeds", "snapshot_fuzz")
+
+    def test_seeds_of_packets(self):
+        self.replay("perfetto_seeds", "perfetto_fuzz")

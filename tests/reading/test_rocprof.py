@@ -47,8 +47,8 @@ class Random(InFolder, AgainstOracle):
         for seed in range(SEED * 10_000, SEED * 10_000 + series(20, 500)):
             rng = random.Random(seed)
             document = generate_rocprof.generate(rng, tidy=rng.random() < 0.2)
-            text = json.dumps(document, indent=rng.choice((None, 1)))
-            path = write(rng.choice(("x_results.json", "x.json.gz")), text)
+            name, indent = rng.choice((("x.json", None), ("x_results.json", 1), ("x_results.json.gz", None)))
+            path = write(name, json.dumps(document, indent=indent))
             trace = oracle_rocprof.read_trace(path)
             with self.subTest(seed=seed):
                 self.compare(self.db, path, trace)

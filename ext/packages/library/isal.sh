@@ -8,12 +8,21 @@ isal=$1 system=$2 processor=$3 library=$4
 objects=${library%.a}
 rm -rf "$objects" "$library"
 mkdir -p "$objects"
-flags="-I$isal/ -I$isal/include/ -I$isal/igzip/ -I$isal/crc/"
+flags="-I$objects/ -I$isal/ -I$isal/include/ -I$isal/igzip/ -I$isal/crc/"
+
+# Of macOS the linker exports what an assembler does not hide.
+hidden=
+if [ "$system" = macos ]; then
+    hidden=-Dglobal=private_extern
+    for source in include/reg_sizes.asm igzip/igzip_decode_block_stateless.asm; do
+        sed 's/^[[:space:]]*global [^:]*$/&:private_extern/' "$isal/$source" >"$objects/$(basename "$source")"
+    done
+fi
 
 compile() { # SOURCE
     case $1 in
     *.asm) set -- "$1" nasm -f "$format" -DPIC ;;
-    *.S) set -- "$1" "$CC" -D__ASSEMBLY__ -c ;;
+    *.S) set -- "$1" "$CC" -D__ASSEMBLY__ $hidden -c ;;
     *) set -- "$1" "$CC" -O3 -fPIC -fvisibility=hidden -DNDEBUG -c ;;
     esac
     source=$1

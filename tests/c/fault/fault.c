@@ -296,6 +296,11 @@ static const struct trial {
             "SELECT * FROM trace_metadata('other/x.xplane.pb.gz')",
      .stride = 3,
      .tells = true},
+    {.name = "a trace of Perfetto",
+     .sql = "SELECT * FROM trace_events('other/window.gz', NULL, NULL, 'all') ORDER BY ts DESC;"
+            "SELECT * FROM trace_files('other/window.gz')",
+     .stride = 7,
+     .tells = true},
     {.name = "error: a database that is not a trace",
      .sql = "SELECT * FROM trace_events('bad/other.db')",
      .database = true,

@@ -47,13 +47,16 @@ static bool rather(const struct columns *columns, uint32_t one, uint32_t other, 
     return one > other;
 }
 
+static bool any_launch; /* links by other numbers than correlations may be of any host event */
+
 static void check_link(const struct trace_file *trace, uint32_t row)
 {
     const struct columns *columns = &trace->columns;
     uint32_t link = columns->link[row], best = ROW_NONE;
     MUST(link == ROW_NONE || link < columns->count);
     if (!kind_is_device(columns->kind[row])) {
-        bool launches = is_call(columns, row) || row_is(trace, row, CATEGORY_OPERATOR);
+        bool launches =
+            any_launch || is_call(columns, row) || row_is(trace, row, CATEGORY_OPERATOR);
         MUST(link == ROW_NONE || (launches && columns->link[link] == row));
         return;
     }
@@ -62,7 +65,9 @@ static void check_link(const struct trace_file *trace, uint32_t row)
             columns->correlation[i] == columns->correlation[row] &&
             (best == ROW_NONE || rather(columns, i, best, columns->ts[row])))
             best = i;
-    MUST(link == best || (best == ROW_NONE && row_is(trace, link, CATEGORY_OPERATOR)));
+    MUST(link == best ||
+         (best == ROW_NONE && (any_launch ? !kind_is_device(columns->kind[link])
+                                          : row_is(trace, link, CATEGORY_OPERATOR))));
     if (link == ROW_NONE)
         return;
     uint32_t first = columns->link[link];

@@ -1,0 +1,84 @@
+#include "groups.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "file/kernel_type.h"
+#include "host_collective.h"
+
+/* What is known of a name. */
+enum collective_type {
+    WORK_ASKED = 1, /* as that of device work */
+    WORK_IS = 2,
+    HOST_ASKED = 4, /* as that of an operator or an annotation of the host */
+    HOST_IS = 8
+};
+
+const char *const group_keys[GROUP_KEYS] = {"Process Group Ranks", "Process Group Name",
+                                            "Process Group Description", "Collective name"};
+
+/* Whether a name is that of a collective, of device work (K3) or of the host (Q10.1). False also if
+** out of memory. */
+static bool is_collective(struct group_names *known, const struct names *names, uint32_t id,
+                          bool on_host, struct failure *failure)
+{
+    if (id == NAME_NONE)
+        return false;
+    if (id >= known->count) {
+        size_t count = names->count + names->count / 2;
+        if (!memory_assign(&known->types, memory_resize(known->types, count)))
+            return failure_memory(failure);
+        memset(known->types + known->count, 0, count - known->count);
+        known->count = count;
+    }
+    unsigned char *type = &known->types[id];
+    const struct name *name = &names->items[id];
+    if (on_host && !(*type & HOST_ASKED))
+        *type |= host_collective_named(name) == HOST_NONE ? HOST_ASKED : HOST_ASKED | HOST_IS;
+    if (!on_host && !(*type & WORK_ASKED))
+        *type |= kernel_types_find(NULL, name->text, name->length, NULL, 0) == KERNEL_COMMUNICATION
+                     ? WORK_ASKED | WORK_IS
+                     : WORK_ASKED;
+    return *type & (on_host ? HOST_IS : WORK_IS);
+}
+
+bool groups_on_host(enum category category)
+{
+    return category == CATEGORY_USER_ANNOTATION || category == CATEGORY_OPERATOR;
+}
+
+bool groups_may(struct group_names *names, const struct trace_file *file, size_t row,
+                enum category category, struct failure *failure)
+{
+    bool on_host = groups_on_host(category);
+    return (on_host || category == CATEGORY_KERNEL || category == CATEGORY_MTIA ||
+            category == CATEGORY_OTHER) &&
+           is_collective(names, &file->names, file->columns.name[row], on_host, failure);
+}
+
+bool groups_add(struct trace_file *file, size_t row, enum category category,
+                const uint32_t values[GROUP_KEYS], struct failure *failure)
+{
+    struct process_group group = {.row = (uint32_t)row,
+                                  .ranks = values[GROUP_RANKS],
+                                  .name = values[GROUP_NAME],
+                                  .collective = NAME_NONE};
+    if (group.name == NAME_NONE)
+        group.name = values[GROUP_DESCRIPTION];
+    if (groups_on_host(category))
+        group.collective = values[GROUP_COLLECTIVE];
+    if (group.name == NAME_NONE)
+        group.name = group.ranks;
+    if (group.name == NAME_NONE && group.collective == NAME_NONE)
+        return true;
+    if (!MEMORY_GROW(file->groups, file->group_capacity, file->group_count + 1))
+        return failure_memory(failure);
+    file->groups[file->group_count++] = group;
+    return true;
+}
+
+void group_names_clear(struct group_names *names)
+{
+    memory_free(names->types);
+    *names = (struct group_names){.types = NULL};
+}

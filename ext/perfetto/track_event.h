@@ -1,0 +1,97 @@
+/*
+** Track events and their annotations, as Perfetto's protobuf has them.
+*/
+#ifndef TRACEDIFF_TRACK_EVENT_H
+#define TRACEDIFF_TRACK_EVENT_H
+
+#include "packets.h"
+
+enum { TYPE_SLICE_BEGIN = 1, TYPE_SLICE_END, TYPE_INSTANT, TYPE_COUNTER };
+
+/* Fields of a track event. */
+enum {
+    EVENT_DELTA_US = 1,
+    EVENT_CATEGORY_IID = 3,
+    EVENT_ANNOTATION = 4,
+    EVENT_LEGACY = 6,
+    EVENT_TYPE = 9,
+    EVENT_NAME_IID = 10,
+    EVENT_TRACK = 11,
+    EVENT_ABSOLUTE_US = 16,
+    EVENT_CATEGORY = 22,
+    EVENT_NAME_TEXT = 23,
+    EVENT_COUNTER = 30,
+    EVENT_OLD_FLOW = 36,
+    EVENT_OLD_FLOW_END = 42,
+    EVENT_COUNTER_DOUBLE = 44,
+    EVENT_FLOW = 47,
+    EVENT_FLOW_END = 48,
+    EVENT_SUBMISSION = 3000 /* what a call has submitted to a GPU; PyTorch's */
+};
+
+/* An annotation: its name, and its value, which is a field of it. */
+struct annotation_field {
+    const unsigned char *name; /* NULL: it has none */
+    size_t length;
+    struct protobuf_field value; /* the first one; number 0: it has none */
+};
+
+/* Fields of an annotation that are values. */
+enum {
+    VALUE_BOOL = 2,
+    VALUE_UNSIGNED,
+    VALUE_SIGNED,
+    VALUE_DOUBLE,
+    VALUE_TEXT,
+    VALUE_POINTER,
+    VALUE_OLD_NESTED,
+    VALUE_JSON,
+    VALUE_ENTRIES = 11,
+    VALUE_ITEMS = 12,
+    VALUE_TEXT_IID = 17
+};
+
+/* Reads an annotation. Its name may be an interned text of the packet's sequence. */
+struct annotation_field annotation_read(const struct packets *packets, const struct packet *packet,
+                                        struct protobuf message);
+
+/* Passes over messages one after the other that each begin with a name: `key` is the byte that
+** begins such a message, `name_key` the one that begins the name, and `lengths` has a bit for each
+** length (below 32) of a name that is looked for, which begins with c or s. Returns where that
+** ends; another reading goes on there. */
+static inline const unsigned char *pass_named(const unsigned char *at, const unsigned char *end,
+                                              unsigned char key, unsigned char name_key,
+                                              uint32_t lengths)
+{
+    enum { HEAD = 5, LENGTHS = 32, TWO_BYTES = 0x80 };
+    while (end - at >= HEAD && at[0] == key && at[1] < TWO_BYTES && at[2] == name_key &&
+           at[3] < LENGTHS && (!(lengths >> at[3] & 1) || (at[4] != 'c' && at[4] != 's')) &&
+           at[1] <= end - at - 2)
+        at += 2 + at[1];
+    return at;
+}
+
+/* The text of a value; NULL if it is none. */
+const char *annotation_text(const struct packets *packets, const struct packet *packet,
+                            const struct protobuf_field *value, size_t *length);
+
+/* An integer; NUMBER_NONE if the value is none. */
+int64_t annotation_integer(const struct protobuf_field *value);
+
+/* The text of an interned item; NULL if it is not there. */
+const struct name *packet_text(const struct packets *packets, const struct packet *packet,
+                               enum interned_kind kind, uint64_t iid);
+
+/* What the legacy part of an event says. */
+struct legacy_event {
+    unsigned char phase; /* of the Trace Event Format; 0: it does not say */
+    uint64_t name_iid;
+    int64_t duration; /* ns; NUMBER_NONE */
+};
+
+struct legacy_event legacy_read(struct protobuf message);
+
+/* The phase of an event: 'X' of the begin of a slice, 'E' of its end; 0 of kinds not known. */
+unsigned char track_event_phase(uint64_t type, const struct legacy_event *legacy);
+
+#endif

@@ -1,0 +1,113 @@
+/*
+** A fuzz target for Perfetto's packets: one file, read plain and packed, with its args, which must
+** agree and make sense.
+**
+** An input is three bytes of options and then the packets:
+**   1. gzip members (two bits), whether a failing allocation is followed by more, and whether
+**      events of all phases are wanted (a bit each)
+**   2. which allocation fails
+**   3. where the file is cut, and what is written over a byte of it
+*/
+#include "fuzz.h" /* first: it says what the system's headers are to declare */
+
+#include "columns.h"
+#include "derived.h"
+#include "perfetto/perfetto_rows.h"
+#include "text/mend.h"
+#include "text/scan.h"
+
+static bool always(const char *name, bool json, bool *is, struct failure *failure)
+{
+    (void)name, (void)json, (void)failure;
+    *is = true;
+    return true;
+}
+
+/* Reads the args of all rows: each is strict JSON. */
+static void put_args(struct text *text, const struct trace_file *trace,
+                     const struct stopper *stopper, struct failure *failure)
+{
+    void *begun = trace->source->begin(trace, stopper, failure);
+    for (size_t row = 0; begun && row < trace->columns.count; row++) {
+        struct token args;
+        if (!trace->source->next(begun, trace->columns.event[row], &args, failure))
+            break;
+        put_number(text, args.kind);
+        if (args.kind == TOKEN_NONE)
+            continue;
+        unsigned char *to = malloc(args.length * MEND_ROOM + 1);
+        size_t written;
+        MUST(mend_json(args.at, args.length, to, &written) == MEND_STRICT);
+        MUST(memchr(args.at + args.length, 1, SCAN_PADDING) == NULL);
+        put_array(text, args.at, args.length, 1);
+        free(to);
+    }
+    trace->source->end(begun);
+}
+
+/* Loads the file; `text` becomes its columns and args. */
+static void load(const bool *phases, struct text *text)
+{
+    struct row_source packets = perfetto_rows;
+    const struct row_source *const sources[] = {&packets, NULL};
+    struct failure failure = {0};
+    struct stopper stopper = {.stop = NULL};
+    const struct load_options options = {.phases = phases, .sources = sources};
+    packets.look = always;
+    struct trace_file *trace = file_load(path, &options, &stopper, &failure);
+    MUST((trace != NULL) == (failure.code == FAILURE_NONE));
+    MUST(trace || (failure.code == FAILURE_MEMORY && fail_at > 0));
+    if (trace && fail_at == 0) {
+        MUST(trace->outcome != DOCUMENT_NOT_TRACE);
+        MUST((trace->outcome == DOCUMENT_DAMAGED) == (trace->trouble.code == FAILURE_DAMAGE));
+        check_file(trace);
+        if (text)
+            put_file(text, trace);
+    }
+    if (trace) {
+        struct text unused = {0};
+        put_args(text ? text : &unused, trace, &stopper, &failure);
+        MUST(failure.code == FAILURE_NONE || (failure.code == FAILURE_MEMORY && fail_at > 0));
+        derive(trace);
+        free(unused.bytes);
+    }
+    file_release(trace);
+    failure_clear(&failure);
+    MUST(live == 0);
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+{
+    if (size < 3)
+        return 0;
+    const unsigned char *packets = data + 3;
+    size_t length = size - 3;
+    bool wanted[256];
+    memset(wanted, true, sizeof wanted);
+    const bool *phases = data[0] >> 3 & 1 ? wanted : NULL;
+    struct text once = {0}, twice = {0}, packed = compressed(packets, length, (data[0] & 3) + 1);
+    any_launch = true;
+    bool gzip = length >= 2 && packets[0] == 0x1f && packets[1] == 0x8b;
+    write_file(packets, length);
+    load(phases, &once);
+    write_file(packed.bytes, packed.length);
+    load(phases, &twice);
+    MUST(gzip || same(&once, &twice));
+
+    fail_on = data[0] >> 2 & 1;
+    asked = 0;
+    fail_at = data[1] + 1;
+    load(phases, NULL);
+    fail_at = 0;
+
+    size_t cut = length * data[2] / 256, packed_cut = packed.length * data[2] / 256;
+    write_file(packets, cut);
+    load(phases, NULL);
+    packed.bytes[packed_cut] ^= data[2] ? data[2] : 0xff;
+    write_file(packed.bytes, packed.length);
+    load(phases, NULL);
+    free(once.bytes);
+    free(twice.bytes);
+    free(packed.bytes);
+    return 0;
+}
