@@ -14,8 +14,8 @@ EXTRA ?=
 
 COMMIT := $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 WARNINGS = -Wall -Wextra -Wpedantic -Wconversion -Wshadow
-FLAGS = -std=c11 -ffp-contract=off -D_POSIX_C_SOURCE=200809L $(OPTIMIZE) -g -fPIC \
-	-fvisibility=hidden -pthread -MMD -MP $(WARNINGS) -Iext $(EXTRA) $(CFLAGS)
+HOW = -fPIC -fvisibility=hidden -pthread
+FLAGS = -std=c11 -ffp-contract=off -D_POSIX_C_SOURCE=200809L $(OPTIMIZE) -g $(HOW) -MMD -MP $(WARNINGS) -Iext $(EXTRA) $(CFLAGS)
 # The soname is what `.load tracediff` asks the dynamic linker for.
 LINK = -shared -pthread -Wl,-soname,tracediff.so -Wl,--exclude-libs,ALL -Wl,-z,defs $(LDFLAGS)
 LIBS = -lz -lm -ldl
@@ -47,7 +47,7 @@ FETCHED ?= build/charts
 LIBRARY = $(FETCHED)/$(if $(filter no,$(CHARTS)),none,plotly)
 
 # Targets that set up; the makes that they start do, too.
-SETS_UP = cross platforms test-packages dist wheel npm deb tarball demo test check plain sanitize tsan valgrind strict fuzz sqlites bench charts pages setup setup-pages setup-hosts
+SETS_UP = cross platforms test-packages dist wheel npm deb tarball web demo test check plain sanitize tsan valgrind strict fuzz sqlites bench charts pages setup setup-pages setup-hosts
 ifneq ($(filter $(SETS_UP),$(MAKECMDGOALS)),)
 export SETUP = yes
 endif
@@ -60,7 +60,7 @@ MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: all charts pages bare help demo dist wheel npm deb tarball test-packages test unit fault replay check strict plain aarch64 sanitize tsan valgrind sqlites fuzz bench db examples notebook reference format install \
+.PHONY: all web charts pages bare help demo dist wheel npm deb tarball test-packages test unit fault replay check strict plain aarch64 sanitize tsan valgrind sqlites fuzz bench db examples notebook reference format install \
 	uninstall clean setup setup-pages setup-hosts needed look
 
 all: $(DIST)/tracediff.$(SUFFIX) ## build dist/tracediff.so
@@ -72,7 +72,7 @@ charts: needed ## fetch the charting library and build with it
 	@test -s $(FETCHED)/plotly
 
 help: ## list the targets
-	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1	\2/p' Makefile ext/platform/cross.mk ext/packages/packages.mk | expand -t 21
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1	\2/p' Makefile ext/platform/cross.mk ext/packages/packages.mk ext/packages/web/web.mk | expand -t 21
 
 demo: needed all ## set up, build, and print why the test run of examples/gpu is slower
 	@sqlite3 -cmd '.load $(DIST)/tracediff' :memory: < examples/demo.sql
@@ -251,6 +251,7 @@ clean: ## remove what was built
 
 include ext/platform/cross.mk
 include ext/packages/packages.mk
+include ext/packages/web/web.mk
 
 setup: needed ## install what `make demo` and `make test` need
 

@@ -7,6 +7,7 @@
 PREFIX\name:
     .incbin "\file"
     .byte 0
+    ENDS(PREFIX\name)
     .endm
 
     CONSTANTS

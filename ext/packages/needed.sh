@@ -32,6 +32,7 @@ links() { echo 'int main(void) { return 0; }' | $CROSS ${LDFLAGS:-} -x c - "-l$1
 has_fuzzer() { test -e "$(clang -print-runtime-dir)/libclang_rt.fuzzer-$(uname -m).a"; }
 has_tcl_sqlite() { echo 'exit [catch {package require sqlite3}]' | tclsh; }
 has_odbc() { isql --version && odbcinst -q -d -n SQLite3; }
+has_emscripten() { emcc --version && NODE_PATH=${NODE_PATH:-}:/usr/share/nodejs node -e 'require("acorn")'; }
 may_install() { [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null; }
 
 # Installs what is missing, or says how to.
@@ -108,9 +109,10 @@ lacks libsqlite3-dev has_header sqlite3ext.h
 lacks zlib1g-dev has_header zlib.h
 for_goals demo test check sanitize valgrind sqlites bench db pages setup setup-pages && lacks sqlite3 has sqlite3
 for_goals test check plain sanitize tsan valgrind sqlites bench reference pages setup setup-pages \
-    cross platforms dist wheel npm deb tarball test-packages &&
+    cross platforms dist wheel npm deb tarball test-packages web &&
     lacks python3 has "$PYTHON"
-for_goals charts pages setup-pages sqlites && lacks npm has npm
+for_goals charts pages setup-pages sqlites web && lacks npm has npm
+for_goals web && lacks "emscripten node-acorn" has_emscripten
 for_goals pages setup-pages && lacks chromium has chromium
 for_goals pages setup-pages && lacks python3-plotly "$PYTHON" -c 'import plotly'
 for_goals valgrind check && lacks valgrind has valgrind

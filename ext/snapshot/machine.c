@@ -6,7 +6,7 @@
 
 /* Bounds of memory (pickle.h, rule 3). Real snapshots take no more bytes than their files. */
 enum { FREE_MEMORY = 64 * 1024 * 1024, MEMORY_A_BYTE = 8 };
-static const size_t most_memory = (size_t)4 << 30;
+static const size_t most_memory = SIZE_MAX > UINT32_MAX ? (size_t)(UINT64_C(4) << 30) : SIZE_MAX;
 
 bool machine_refuse(struct machine *machine, enum failure_code code, const char *what)
 {
@@ -88,13 +88,14 @@ bool machine_has(struct machine *machine, size_t count)
            machine_refuse(machine, FAILURE_DAMAGE, "the stack of the pickle is empty");
 }
 
-bool machine_put(struct machine *machine, uint64_t i)
+bool machine_put(struct machine *machine, uint64_t index)
 {
     enum { SLACK = 1024 };
     if (!machine_has(machine, 1))
         return false;
-    if (i > 2 * machine->puts + SLACK) /* picklers number them 0, 1, 2, ... */
+    if (index > 2 * machine->puts + SLACK) /* picklers number them 0, 1, 2, ... */
         return machine_refuse(machine, FAILURE_DAMAGE, "an index of the memo is too large");
+    size_t i = (size_t)index;
     if (i >= machine->memo_count) {
         if (!MEMORY_GROW(machine->memo, machine->memo_capacity, i + 1))
             return machine_lost(machine);

@@ -258,6 +258,6 @@ pickled walk_next(struct value_walk *walk)
     }
     if (!walk->node)
         return 0;
-    size_t at = walk->node->first + walk->i++;
+    size_t at = (size_t)walk->node->first + walk->i++;
     return walk->node->has_refs ? pickled_of(PICKLED_DICT, values->refs[at]) : values->cells[at];
 }

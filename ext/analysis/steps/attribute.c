@@ -353,8 +353,8 @@ static bool open_job(struct attribution *attribution, const struct step_choice *
     const struct trace *trace = attribution->trace;
     const struct trace_member *reference = trace_reference(trace);
     struct part_source *source = attribution->sources;
-    uint64_t *key = memory_zeroed(FIRST + EACH * trace->count, sizeof *key), rows = 0;
-    size_t count = FIRST;
+    uint64_t *key = memory_zeroed(FIRST + EACH * trace->count, sizeof *key);
+    size_t count = FIRST, rows = 0;
     bool done = key || failure_memory(failure), keep = reference != NULL;
     for (size_t i = 0; done && i < trace->count; i++) {
         const struct trace_member *member = &trace->members[i];

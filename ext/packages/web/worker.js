@@ -1,0 +1,179 @@
+"use strict";
+/*
+** The worker of the page: SQLite and the extension. It is sent one request at a time, and answers each with its id. To
+** cancel, the page ends the worker and starts another one.
+**
+** {load, binary}                 {}: WebAssembly
+** {folders: {control: files}}    {}: files are {name, data}, with a File or Blob each; names may have slashes
+** {sql, most}                    {columns, rows, types, more, sql}: at most `most` rows of the last statement, which
+**                                is `sql`; values are NULL, text or Uint8Array, types those of SQLite
+** {save}                         {bytes}: a database with the table `result`, what a statement gives
+**
+** {error} instead, as SQLite words it; `ended` with it if the worker cannot go on. {read, size} while files are read.
+*/
+const OK = 0, AUTH = 23, ROW = 100, DONE = 101, BLOB = 4, NULL = 5;
+let module, db, size = 0, read = 0, told = 0;
+
+function pointer_of(text) {
+    const length = module.lengthBytesUTF8(text), at = module._malloc(length + 1);
+    if (!at)
+        throw new Error("out of memory");
+    module.stringToUTF8(text, at, length + 1);
+    return at;
+}
+
+function message() {
+    return module.UTF8ToString(module._sqlite3_errmsg(db));
+}
+
+const decoder = new TextDecoder("utf-8", {ignoreBOM: true});
+
+function bytes_of(statement, i, at) {
+    return module.HEAPU8.slice(at, at + module._sqlite3_column_bytes(statement, i));
+}
+
+function value_of(statement, i, type) {
+    if (type === NULL)
+        return null;
+    return type === BLOB ? bytes_of(statement, i, module._sqlite3_column_blob(statement, i))
+        : decoder.decode(bytes_of(statement, i, module._sqlite3_column_text(statement, i)));
+}
+
+/* Calls back with each statement of a text that has one; prepares it as `prepare` does. */
+function each_statement(sql, prepare, callback) {
+    const text = pointer_of(sql), places = module._malloc(8);
+    try {
+        for (let at = text; module.HEAPU8[at];) {
+            const code = prepare(at, places, places + 4);
+            if (code === AUTH)
+                throw new Error("only queries can be run here: SELECT, VALUES, WITH and EXPLAIN");
+            if (code !== OK)
+                throw new Error(message());
+            const statement = module.HEAPU32[places >> 2];
+            at = module.HEAPU32[(places >> 2) + 1];
+            if (!statement)
+                continue;
+            try {
+                callback(statement);
+            } finally {
+                module._sqlite3_finalize(statement);
+            }
+        }
+    } finally {
+        module._free(text);
+        module._free(places);
+    }
+}
+
+function query(sql, most) {
+    let answer = {columns: [], rows: [], types: [], more: false, sql: ""};
+    each_statement(sql, (...where) => module._web_prepare(db, ...where), statement => {
+        const count = module._sqlite3_column_count(statement);
+        answer = {columns: [], rows: [], types: [], more: false,
+            sql: module.UTF8ToString(module._sqlite3_sql(statement))};
+        for (let i = 0; i < count; i++)
+            answer.columns.push(module.UTF8ToString(module._sqlite3_column_name(statement, i)));
+        for (;;) {
+            const code = module._sqlite3_step(statement);
+            if (code === DONE)
+                break;
+            if (code !== ROW)
+                throw new Error(message());
+            if (answer.rows.length === most) {
+                answer.more = true;
+                break;
+            }
+            const row = [], types = [];
+            for (let i = 0; i < count; i++) {
+                types.push(module._sqlite3_column_type(statement, i));
+                row.push(value_of(statement, i, types[i]));
+            }
+            answer.rows.push(row);
+            answer.types.push(types);
+        }
+    });
+    return answer;
+}
+
+function run(sql) {
+    each_statement(sql, (at, ...places) => module._sqlite3_prepare_v2(db, at, -1, ...places), statement => {
+        if (module._sqlite3_step(statement) !== DONE)
+            throw new Error(message());
+    });
+}
+
+function save(sql) {
+    run("ATTACH ':memory:' AS saved");
+    const schema = pointer_of("saved"), length = module._malloc(8);
+    try {
+        run(`CREATE TABLE saved.result AS ${sql}`);
+        const at = module._sqlite3_serialize(db, schema, length, 0);
+        if (!at)
+            throw new Error("out of memory");
+        const copy = module.HEAPU8.slice(at, at + module.HEAPU32[length >> 2]);
+        module._sqlite3_free(at);
+        return copy;
+    } finally {
+        run("DETACH saved");
+        module._free(schema);
+        module._free(length);
+    }
+}
+
+/* Files are read where they are, in pieces; what was read so far is told. */
+function mount(folders) {
+    const {FS, WORKERFS} = module;
+    size = 0;
+    for (const [name, files] of Object.entries(folders)) {
+        if (FS.analyzePath("/" + name).exists) {
+            FS.unmount("/" + name);
+            FS.rmdir("/" + name);
+        }
+        if (files.length === 0)
+            continue;
+        FS.mkdir("/" + name);
+        FS.mount(WORKERFS, {blobs: files}, "/" + name);
+        for (const file of files)
+            size += file.data.size;
+    }
+}
+
+function watch_reading() {
+    const operations = module.WORKERFS.stream_ops, before = operations.read;
+    operations.read = (stream, buffer, offset, length, position) => {
+        const got = before(stream, buffer, offset, length, position);
+        read += got;
+        if (read - told > size / 200) {
+            told = read;
+            postMessage({read, size});
+        }
+        return got;
+    };
+}
+
+async function answer(request) {
+    if (request.load) {
+        module = await tracediff({wasmBinary: request.binary, printErr: () => {}});
+        watch_reading();
+        db = module._web_open();
+        if (!db)
+            throw new Error("the extension does not load");
+        run("PRAGMA trusted_schema = OFF");
+        return {};
+    }
+    read = told = 0;
+    if (request.folders)
+        return mount(request.folders), {};
+    if (request.save)
+        return {bytes: save(request.save)};
+    return query(request.sql, request.most);
+}
+
+onmessage = async event => {
+    const {id} = event.data;
+    try {
+        postMessage({id, ...await answer(event.data)});
+    } catch (error) {
+        postMessage({id, error: String(error.message || error), ended: error instanceof WebAssembly.RuntimeError});
+    }
+};
