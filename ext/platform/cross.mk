@@ -51,6 +51,7 @@ $(BUILD)/zlib/%.o: $(CROSSED)/zlib/%.c
 	@$(CC) -O3 -fPIC -fvisibility=hidden -c -o $@ $<
 
 $(CROSSED)/zlib/%.c: $(CROSSED)/sources ;
+.SECONDARY: $(ZLIB:$(BUILD)/zlib/%.o=$(CROSSED)/zlib/%.c) # they are not made, and are to stay
 
 $(BUILD)/isal.a: ext/packages/library/isal.sh $(CROSSED)/sources
 	@mkdir -p $(@D)

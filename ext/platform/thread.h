@@ -23,7 +23,7 @@ typedef pthread_once_t system_once;
 
 struct thread {
     system_thread system;
-    void (*run)(void *argument);
+    void (*body)(void *argument);
     void *argument;
 };
 
@@ -51,7 +51,7 @@ struct once {
 
 /* Starts a thread with all signals blocked, because signals belong to the host's threads. False if
 ** the system gives none. The struct must not move until thread_join(), which waits for its end. */
-bool thread_start(struct thread *thread, void (*run)(void *argument), void *argument);
+bool thread_start(struct thread *thread, void (*body)(void *argument), void *argument);
 void thread_join(struct thread *thread);
 
 void mutex_init(struct mutex *mutex);
@@ -72,7 +72,7 @@ void condition_wait(struct condition *condition, struct mutex *mutex);
 bool condition_wait_shortly(struct condition *condition, struct mutex *mutex);
 
 /* Calls the function once in the life of the process; all return after it has. */
-void once_run(struct once *once, void (*run)(void));
+void once_run(struct once *once, void (*body)(void));
 
 /* The number of processors that this thread may run on, at least 1. taskset and the cpusets of
 ** containers reduce it; quotas of CPU time do not. Where it is not known, the number of processors

@@ -49,7 +49,7 @@ void protobuf_close(struct protobuf_file *file)
 }
 
 /* The next byte, counted from 0. */
-static int64_t place(const struct protobuf_file *file)
+static int64_t byte_of(const struct protobuf_file *file)
 {
     return file->excerpt.origin + (int64_t)file->excerpt.at;
 }
@@ -114,7 +114,7 @@ bool protobuf_take_next(struct protobuf_file *file, struct protobuf_field *field
     const unsigned char *after = protobuf_varint(at + 1, end, &value, &cut);
     if (!after || value > (uint64_t)(end - after) || value > PROTOBUF_LONGEST)
         return false;
-    file->begin = place(file);
+    file->begin = byte_of(file);
     *field = (struct protobuf_field){*at >> 3, PROTOBUF_BYTES, value, after};
     excerpt->at += (size_t)(after - at) + (size_t)value;
     return true;
@@ -128,7 +128,7 @@ enum protobuf_step protobuf_step(struct protobuf_file *file, struct protobuf_fie
     enum protobuf_step step = pass(file, failure);
     if (step != PROTOBUF_FIELD)
         return step;
-    file->begin = place(file);
+    file->begin = byte_of(file);
     int64_t most = INT64_MAX;
     if (file->depth > 0) {
         most = file->ends[file->depth - 1] - file->begin;
@@ -168,9 +168,9 @@ enum protobuf_step protobuf_step(struct protobuf_file *file, struct protobuf_fie
     file->excerpt.at += (size_t)(at - from);
     if (field->type != PROTOBUF_BYTES)
         return PROTOBUF_FIELD;
-    if (value > (uint64_t)(INT64_MAX - place(file)))
+    if (value > (uint64_t)(INT64_MAX - byte_of(file)))
         return damage(file, "the file ends within a field that begins");
-    if (file->depth > 0 && value > (uint64_t)(file->ends[file->depth - 1] - place(file)))
+    if (file->depth > 0 && value > (uint64_t)(file->ends[file->depth - 1] - byte_of(file)))
         return damage(file, "a field is longer than its message");
     file->pending = (int64_t)value;
     return PROTOBUF_FIELD;
@@ -201,7 +201,7 @@ bool protobuf_enter(struct protobuf_file *file, const struct protobuf_field *fie
 {
     if (file->depth == PROTOBUF_DEPTH)
         return false;
-    file->ends[file->depth++] = place(file) + (int64_t)field->value;
+    file->ends[file->depth++] = byte_of(file) + (int64_t)field->value;
     file->pending = 0;
     return true;
 }
@@ -213,7 +213,7 @@ int64_t protobuf_byte(const struct protobuf_file *file)
 
 int64_t protobuf_read_to(const struct protobuf_file *file)
 {
-    return place(file);
+    return byte_of(file);
 }
 
 double protobuf_part(const struct protobuf_file *file)
@@ -222,7 +222,7 @@ double protobuf_part(const struct protobuf_file *file)
     double part = size > 0 ? (double)source_position(file->excerpt.source) / (double)size : 1;
     /* what is in memory has been read but not given */
     double given =
-        (double)place(file) / (double)(file->excerpt.origin + (int64_t)file->excerpt.end + 1);
+        (double)byte_of(file) / (double)(file->excerpt.origin + (int64_t)file->excerpt.end + 1);
     return part * given;
 }
 

@@ -61,6 +61,14 @@ static bool is_directory(const char *path)
     return file_status(path, &status) == 0 && status.kind == FILE_IS_DIRECTORY;
 }
 
+static void refuse_to_list(const char *path, int error, struct failure *failure)
+{
+    if (error == ENOMEM)
+        failure_memory(failure);
+    else
+        failure_set(failure, FAILURE_READ, "cannot read '%s': %s", path, strerror(error));
+}
+
 /* Whether a file is what XLA makes of a profile that is beside it (Y1). */
 static bool is_made_of_profile(const char *path, struct failure *failure)
 {
@@ -94,10 +102,8 @@ static bool add_directory(struct trace_paths *paths, const char *path, struct fa
     }
     if (listing)
         listing_close(listing);
-    if (error == ENOMEM)
-        failure_memory(failure);
-    else if (error != 0)
-        failure_set(failure, FAILURE_READ, "cannot read '%s': %s", path, strerror(error));
+    if (error != 0)
+        refuse_to_list(path, error, failure);
     return failure->code == FAILURE_NONE;
 }
 
@@ -107,8 +113,9 @@ static bool matches_file(const char *pattern, struct failure *failure)
     struct found_paths found = {.count = 0};
     char *path = path_expanded(pattern);
     bool some = false;
-    if (!path || pattern_find(path, false, &found) != 0)
-        failure_memory(failure);
+    int error = path ? pattern_find(path, false, &found) : ENOMEM;
+    if (error != 0)
+        refuse_to_list(pattern, error, failure);
     for (size_t i = 0; i < found.count && !some; i++)
         some = !is_directory(found.paths[i]);
     found_paths_clear(&found);
@@ -198,10 +205,8 @@ static bool add_pattern(struct trace_paths *paths, const char *pattern, struct f
     struct found_paths found;
     size_t before = paths->count;
     int error = pattern_find(pattern, true, &found);
-    if (error == ENOMEM)
-        failure_memory(failure);
-    else if (error != 0)
-        failure_set(failure, FAILURE_READ, "cannot read '%s': %s", pattern, strerror(error));
+    if (error != 0)
+        refuse_to_list(pattern, error, failure);
     else if (found.count == 0)
         failure_set(failure, FAILURE_REQUEST, "no file matches '%s'", pattern);
     for (size_t i = 0; i < found.count && failure->code == FAILURE_NONE; i++)
@@ -248,8 +253,9 @@ static bool add_directories(struct trace_paths *runs, const char *text, const ch
     struct found_paths found;
     const char *file = NULL;
     size_t before = runs->count;
-    if (pattern_find(pattern, false, &found) != 0)
-        failure_memory(failure);
+    int unread = pattern_find(pattern, false, &found);
+    if (unread != 0)
+        refuse_to_list(pattern, unread, failure);
     for (size_t i = 0; i < found.count && failure->code == FAILURE_NONE; i++) {
         const char *path = found.paths[i];
         struct file_status status;

@@ -209,7 +209,7 @@ static int find_names(struct pattern_search *search, const char *p, const char *
     }
     if (listing)
         listing_close(listing);
-    return error == ENOMEM || search->strict ? error : 0;
+    return (error == EACCES || error == ELOOP) && !search->strict ? 0 : error;
 }
 
 /* Finds what the rest of a pattern matches below the path so far. */

@@ -23,9 +23,10 @@ struct found_paths {
 /* Whether a text may be a pattern: it has one of the characters of rule 1. */
 bool pattern_is(const char *text);
 
-/* Finds the files and directories that a pattern matches, also links that lead nowhere. Returns 0;
-** ENOMEM; if `strict`, also the error of a directory that cannot be read, which is otherwise taken
-** as empty. found_paths_clear() is needed whatever the result. */
+/* Finds the files and directories that a pattern matches, also links that lead nowhere. Returns 0,
+** ENOMEM, or the error of a directory that cannot be read; unless `strict`, one that may not be
+** read (EACCES) and a link in a circle (ELOOP) are taken as empty. found_paths_clear() is needed
+** whatever the result. */
 int pattern_find(const char *pattern, bool strict, struct found_paths *found);
 
 void found_paths_clear(struct found_paths *found);

@@ -577,6 +577,7 @@ class Process(unittest.TestCase):
             with self.subTest(command):
                 pid, terminal = pty.fork()
                 if pid == 0:
+                    signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored below a shell's `&`
                     os.execve(command[0], [*command, "shell"], {**environment, "TERM": "dumb"})
                 self.addCleanup(os.close, terminal)
                 self.said(terminal, "tracediff> ")

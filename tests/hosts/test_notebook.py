@@ -139,7 +139,8 @@ class Notebook(InEnvironment):
             if folder := os.environ.get("SCREENSHOTS"):
                 page.screenshot(os.path.join(folder, f"{theme}{place}.png"), whole=False)
             of_page, page.session = page.session, session
-            self.assertEqual(page.problems(), [])
+            # The charting library says so of a frame that has no height yet; it draws again when the frame has one.
+            self.assertEqual([said for said in page.problems() if '"Infinity"' not in said], [])
             page.session = of_page
         page.close()
         return found

@@ -181,7 +181,7 @@ class Files(Comparing):
     @slowest
     def test_the_corpus(self):
         counts = self.compare_files(corpus())
-        self.assertEqual(counts["files"], 247)
+        self.assertEqual(counts["files"], 251)
         self.assertGreater(counts["below"], 300_000)
         self.assertGreater(counts["sums"], 20_000)
 

@@ -13,14 +13,14 @@
 static void *run_thread(void *argument)
 {
     struct thread *thread = argument;
-    thread->run(thread->argument);
+    thread->body(thread->argument);
     return NULL;
 }
 
-bool thread_start(struct thread *thread, void (*run)(void *argument), void *argument)
+bool thread_start(struct thread *thread, void (*body)(void *argument), void *argument)
 {
     sigset_t all, before;
-    thread->run = run;
+    thread->body = body;
     thread->argument = argument;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -105,9 +105,9 @@ void condition_wait(struct condition *condition, struct mutex *mutex)
     pthread_cond_wait(&condition->system, &mutex->system);
 }
 
-void once_run(struct once *once, void (*run)(void))
+void once_run(struct once *once, void (*body)(void))
 {
-    pthread_once(&once->system, run);
+    pthread_once(&once->system, body);
 }
 
 int processors_available(void)

@@ -24,13 +24,13 @@ static CONDITION_VARIABLE *variable_of(struct condition *condition)
 static unsigned __stdcall run_thread(void *argument)
 {
     struct thread *thread = argument;
-    thread->run(thread->argument);
+    thread->body(thread->argument);
     return 0;
 }
 
-bool thread_start(struct thread *thread, void (*run)(void *argument), void *argument)
+bool thread_start(struct thread *thread, void (*body)(void *argument), void *argument)
 {
-    thread->run = run;
+    thread->body = body;
     thread->argument = argument;
     thread->system = (void *)_beginthreadex(NULL, 0, run_thread, thread, 0, NULL);
     return thread->system != NULL;
@@ -89,15 +89,15 @@ bool condition_wait_shortly(struct condition *condition, struct mutex *mutex)
 
 static BOOL CALLBACK run_once(INIT_ONCE *once, void *argument, void **context)
 {
-    void (**run)(void) = argument;
+    void (**body)(void) = argument;
     (void)once, (void)context;
-    (*run)();
+    (*body)();
     return TRUE;
 }
 
-void once_run(struct once *once, void (*run)(void))
+void once_run(struct once *once, void (*body)(void))
 {
-    InitOnceExecuteOnce((INIT_ONCE *)(void *)&once->system, run_once, &run, NULL);
+    InitOnceExecuteOnce((INIT_ONCE *)(void *)&once->system, run_once, &body, NULL);
 }
 
 int processors_available(void)
