@@ -126,3 +126,21 @@ size_t file_memory(const struct trace_file *file)
            file->tracks.capacity * sizeof *file->tracks.items + file->metadata_length +
            file->origin_size + file->part_count * sizeof *file->parts;
 }
+
+bool file_intern(struct trace_file *file, const char *text, size_t length, uint32_t *id,
+                 struct failure *failure)
+{
+    const unsigned char *p = (const unsigned char *)text, *end = p + length;
+    bool whole = true;
+    while (p < end && whole)
+        p += *p < 0x80 ? 1 : text_sequence(p, end, &whole);
+    if (whole) {
+        *id = names_intern(&file->names, text, length);
+    } else {
+        char *repaired = text_repaired(text, &length);
+        problem_add(&file->problems, PROBLEM_UTF8, 0);
+        *id = repaired ? names_intern(&file->names, repaired, length) : NAME_NONE;
+        memory_free(repaired);
+    }
+    return *id != NAME_NONE || failure_memory(failure);
+}

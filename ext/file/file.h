@@ -144,4 +144,9 @@ size_t file_memory(const struct trace_file *file);
 
 void steps_clear(struct steps *steps);
 
+/* Gets the id of a text as a name. What is not UTF-8 is repaired, and counted as a problem. False
+** if out of memory. */
+bool file_intern(struct trace_file *file, const char *text, size_t length, uint32_t *id,
+                 struct failure *failure);
+
 #endif

@@ -3,24 +3,10 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "file/kinds.h"
-#include "text/text.h"
 
 bool reading_name(struct perfetto_reading *reading, const void *text, size_t length, uint32_t *id)
 {
-    const unsigned char *p = text, *end = p + length;
-    struct names *names = &reading->file->names;
-    bool whole = true;
-    while (p < end && whole)
-        p += *p < 0x80 ? 1 : text_sequence(p, end, &whole);
-    if (whole) {
-        *id = names_intern(names, text, length);
-    } else {
-        char *repaired = text_repaired(text, &length);
-        problem_add(&reading->file->problems, PROBLEM_UTF8, 0);
-        *id = repaired ? names_intern(names, repaired, length) : NAME_NONE;
-        memory_free(repaired);
-    }
-    return *id != NAME_NONE || failure_memory(reading->failure);
+    return file_intern(reading->file, text, length, id, reading->failure);
 }
 
 bool reading_interned(struct perfetto_reading *reading, const struct packet *packet,

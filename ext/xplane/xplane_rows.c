@@ -6,7 +6,6 @@
 #include "loading/loading.h"
 #include "profilers/profiler.h"
 #include "text/ascii.h"
-#include "text/text.h"
 #include "xplane_args.h"
 #include "xstats.h"
 
@@ -22,23 +21,10 @@ struct xplane_reading {
     uint32_t number;
 };
 
-/* The id of a text as a name. What is not UTF-8 is repaired. False if out of memory. */
+/* The id of a text as a name. False if out of memory. */
 static bool intern(struct xplane_reading *reading, const char *text, size_t length, uint32_t *id)
 {
-    const unsigned char *p = (const unsigned char *)text, *end = p + length;
-    struct names *names = &reading->file->names;
-    bool whole = true;
-    while (p < end && whole)
-        p += *p < 0x80 ? 1 : text_sequence(p, end, &whole);
-    if (whole) {
-        *id = names_intern(names, text, length);
-    } else {
-        char *repaired = text_repaired(text, &length);
-        problem_add(&reading->file->problems, PROBLEM_UTF8, 0);
-        *id = repaired ? names_intern(names, repaired, length) : NAME_NONE;
-        memory_free(repaired);
-    }
-    return *id != NAME_NONE || failure_memory(reading->failure);
+    return file_intern(reading->file, text, length, id, reading->failure);
 }
 
 /* ps, in 128 bits, as ns, rounded half to even (T1); NUMBER_NONE if that is too much. */

@@ -139,8 +139,9 @@ class Notebook(InEnvironment):
             if folder := os.environ.get("SCREENSHOTS"):
                 page.screenshot(os.path.join(folder, f"{theme}{place}.png"), whole=False)
             of_page, page.session = page.session, session
-            # The charting library says so of a frame that has no height yet; it draws again when the frame has one.
-            self.assertEqual([said for said in page.problems() if '"Infinity"' not in said], [])
+            # Seen once in three runs: the charting library, of a chart that is drawn all the same.
+            unsized = 'Error: <text> attribute y: Expected length, "Infinity".'
+            self.assertEqual([said for said in page.problems() if said != unsized], [])
             page.session = of_page
         page.close()
         return found
