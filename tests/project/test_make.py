@@ -247,7 +247,7 @@ class Parts(unittest.TestCase):
         self.assertEqual(parts, ["strict", "plain", "sanitize", "tsan", "valgrind", "fuzz"])
         self.assertRegex(recipe.splitlines()[-1], r"test SLOW=run$")
         ci = self.read(".ci", "run")
-        self.assertEqual(re.search(r"for target in (.*?);", ci)[1].split(), parts)
+        self.assertEqual(sorted(" ".join(re.findall(r"for target in (.*?);", ci)).split()), sorted(parts))
         self.assertRegex(ci.splitlines()[-1], r"^SLOW=run make --no-print-directory test$")
 
     def run_tests(self, text, slow, **variables):
