@@ -42,18 +42,11 @@ static bool is_collective(struct group_names *known, const struct names *names, 
     return *type & (on_host ? HOST_IS : WORK_IS);
 }
 
-bool groups_on_host(enum category category)
-{
-    return category == CATEGORY_USER_ANNOTATION || category == CATEGORY_OPERATOR;
-}
-
 bool groups_may(struct group_names *names, const struct trace_file *file, size_t row,
                 enum category category, struct failure *failure)
 {
-    bool on_host = groups_on_host(category);
-    return (on_host || category == CATEGORY_KERNEL || category == CATEGORY_MTIA ||
-            category == CATEGORY_OTHER) &&
-           is_collective(names, &file->names, file->columns.name[row], on_host, failure);
+    return groups_in(category) && is_collective(names, &file->names, file->columns.name[row],
+                                                groups_on_host(category), failure);
 }
 
 bool groups_add(struct trace_file *file, size_t row, enum category category,

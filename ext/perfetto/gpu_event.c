@@ -5,14 +5,16 @@ struct extra_field extra_read(struct protobuf message)
     enum { NAME = 1, VALUE };
     struct extra_field extra = {.name = NULL};
     struct protobuf_field field;
+    protobuf_bytes(&message, NAME << 3 | PROTOBUF_BYTES, &extra.name, &extra.name_length);
+    protobuf_bytes(&message, VALUE << 3 | PROTOBUF_BYTES, &extra.value, &extra.length);
     while (protobuf_next(&message, &field))
         if (field.type != PROTOBUF_BYTES) {
             continue;
         } else if (field.number == NAME) {
-            extra.name = (const char *)field.at;
+            extra.name = field.at;
             extra.name_length = (size_t)field.value;
         } else if (field.number == VALUE) {
-            extra.value = (const char *)field.at;
+            extra.value = field.at;
             extra.length = (size_t)field.value;
         }
     return extra;

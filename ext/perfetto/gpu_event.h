@@ -29,7 +29,7 @@ enum {
 
 /* An extra datum: a name and a text; NULL if one is not there. */
 struct extra_field {
-    const char *name, *value;
+    const unsigned char *name, *value;
     size_t name_length, length;
 };
 

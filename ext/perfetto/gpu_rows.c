@@ -9,11 +9,12 @@
 struct stage_reading {
     struct perfetto_row row;
     uint64_t id;
-    int64_t gpu;
-    uint32_t queue, stage, kernel; /* ids of names */
-    int64_t stream;                /* as extra data say it */
-    bool is_old;                   /* its names are by position, and may be in it */
+    struct event_key key; /* the stream is the one that extra data say */
+    bool is_old;          /* its names are by position, and may be in it */
 };
+
+/* Forms of what is here. */
+enum { STAGES = 1 << 10, OLD_STAGES = 1 << 11, COUNTERS = 1 << 12 };
 
 /* Keeps the names that an old event itself specifies. */
 static bool take_specifications(struct perfetto_reading *reading, const struct packet *packet,
@@ -39,12 +40,11 @@ static bool take_specifications(struct perfetto_reading *reading, const struct p
     return true;
 }
 
-/* Passes over extra data that rows do not have, by the lengths of their names. */
-static const unsigned char *pass_extra(const struct protobuf *message)
+/* Passes over extra data whose names are not looked for. */
+static inline void pass_extra(struct protobuf *message, struct named named)
 {
     enum { KEY = STAGE_EXTRA << 3 | PROTOBUF_BYTES, NAME_KEY = 1 << 3 | PROTOBUF_BYTES };
-    const uint32_t lengths = 1u << (sizeof "correlation" - 1) | 1u << (sizeof "stream id" - 1);
-    return pass_named(message->at, message->end, KEY, NAME_KEY, lengths);
+    pass_named(message, KEY, NAME_KEY, named);
 }
 
 /* Notes a number among extra data. */
@@ -56,17 +56,30 @@ static void note_extra(struct stage_reading *stage, const struct protobuf_field 
         return;
     bool correlation = text_is(extra.name, extra.name_length, "correlation");
     if ((!correlation && !text_is(extra.name, extra.name_length, "stream id")) ||
-        !number_integer((const unsigned char *)extra.value, extra.length, &value))
+        !number_integer(extra.value, extra.length, &value))
         return;
     if (correlation)
         stage->row.correlation = value;
     else
-        stage->stream = value;
+        stage->key.stream = value;
+}
+
+/* Notes the fields that PyTorch's stages begin with. */
+static inline void note_head(struct stage_reading *stage, struct protobuf *message)
+{
+    uint64_t value;
+    protobuf_number(message, STAGE_EVENT_ID << 3, &stage->id);
+    if (protobuf_number(message, STAGE_DURATION << 3, &value))
+        stage->row.dur = value <= INT64_MAX ? (int64_t)value : NUMBER_NONE;
+    if (protobuf_number(message, STAGE_GPU << 3, &value))
+        stage->key.gpu = (int32_t)(uint32_t)value;
+    protobuf_number(message, STAGE_QUEUE << 3, &stage->key.track);
+    protobuf_number(message, STAGE_STAGE << 3, &stage->key.cat);
 }
 
 /* Notes a field of the event of a stage. */
-static bool note_field(struct perfetto_reading *reading, const struct packet *packet,
-                       struct stage_reading *stage, const struct protobuf_field *field)
+static inline bool note_field(struct perfetto_reading *reading, struct stage_reading *stage,
+                              const struct protobuf_field *field)
 {
     if (field->type == PROTOBUF_BYTES) {
         if (field->number == STAGE_EXTRA)
@@ -79,19 +92,22 @@ static bool note_field(struct perfetto_reading *reading, const struct packet *pa
         return true;
     switch (field->number) {
     case STAGE_QUEUE:
-        return reading_interned(reading, packet, INTERNED_STAGE, field->value, &stage->queue);
+        stage->key.track = field->value;
+        break;
     case STAGE_STAGE:
-        return reading_interned(reading, packet, INTERNED_STAGE, field->value, &stage->stage);
+        stage->key.cat = field->value;
+        break;
     case STAGE_KERNEL:
-        return reading_interned(reading, packet, INTERNED_KERNEL, field->value, &stage->kernel);
+        stage->key.kernel = field->value;
+        break;
     case STAGE_NAME_IID:
-        return reading_interned(reading, packet, INTERNED_EVENT_NAME, field->value,
-                                &stage->row.name);
+        stage->key.name = field->value;
+        break;
     case STAGE_DURATION:
         stage->row.dur = field->value <= INT64_MAX ? (int64_t)field->value : NUMBER_NONE;
         break;
     case STAGE_GPU:
-        stage->gpu = (int32_t)(uint32_t)field->value;
+        stage->key.gpu = (int32_t)(uint32_t)field->value;
         break;
     case STAGE_EVENT_ID:
         stage->id = field->value;
@@ -106,8 +122,8 @@ static bool note_field(struct perfetto_reading *reading, const struct packet *pa
     return true;
 }
 
-/* Rule 1. */
-static bool category_of_stage(struct perfetto_reading *reading, struct stage_reading *stage)
+/* Rule 1: the category of a stage, by the id of its name. */
+static bool category_of_stage(struct perfetto_reading *reading, uint32_t stage, uint32_t *cat)
 {
     static const struct {
         const char *stage, *cat;
@@ -116,37 +132,28 @@ static bool category_of_stage(struct perfetto_reading *reading, struct stage_rea
                  {"Annotation", "gpu_user_annotation"},
                  {"EventRecord", "graph_event_node"},
                  {"HostNode", "graph_host_node"}};
-    const char *cat = "kernel";
-    const struct name *name =
-        stage->stage == NAME_NONE ? NULL : &reading->file->names.items[stage->stage];
-    if (reading->has_stage && reading->stage == stage->stage) {
-        stage->row.cat = reading->stage_cat;
-        return true;
-    }
+    const char *found = "kernel";
+    const struct name *name = stage == NAME_NONE ? NULL : &reading->file->names.items[stage];
     for (size_t i = 0; name && i < sizeof known / sizeof *known; i++)
         if (text_is(name->text, name->length, known[i].stage))
-            cat = known[i].cat;
-    if (!reading_name(reading, cat, strlen(cat), &stage->row.cat))
-        return false;
-    reading->has_stage = true;
-    reading->stage = stage->stage;
-    reading->stage_cat = stage->row.cat;
-    return true;
+            found = known[i].cat;
+    return reading_name(reading, found, strlen(found), cat);
 }
 
-/* The lane of a queue. */
-static bool lane_of(struct perfetto_reading *reading, struct stage_reading *stage)
+/* The lane of a queue, by the id of its name, and its stream. */
+static bool lane_of(struct perfetto_reading *reading, int64_t gpu, uint32_t queue, uint32_t *index,
+                    int64_t *stream)
 {
     const struct name *names = reading->file->names.items;
-    if (!lanes_number(&reading->lanes, LANE_QUEUE, (uint64_t)stage->gpu, stage->queue,
-                      &stage->row.lane))
+    if (!lanes_number(&reading->lanes, LANE_QUEUE, (uint64_t)gpu, queue, index))
         return failure_memory(reading->failure);
-    struct lane *lane = &reading->lanes.items[stage->row.lane];
-    if (lane->name == NAME_NONE && stage->queue != NAME_NONE) {
-        lane->name = stage->queue;
-        lane->stream = lane_stream(names[stage->queue].text, names[stage->queue].length);
+    struct lane *lane = &reading->lanes.items[*index];
+    if (lane->name == NAME_NONE && queue != NAME_NONE) {
+        lane->name = queue;
+        lane->stream = lane_stream(names[queue].text, names[queue].length);
     }
-    stage->row.stream = lane->stream != NUMBER_NONE ? lane->stream : stage->stream;
+    if (lane->stream != NUMBER_NONE)
+        *stream = lane->stream;
     return true;
 }
 
@@ -162,22 +169,20 @@ static bool take_group(struct perfetto_reading *reading, const struct packet *pa
     if (!groups_may(&reading->group_names, file, row, category, reading->failure))
         return reading->failure->code == FAILURE_NONE;
     while (protobuf_next(&message, &field)) {
-        if (field.number != STAGE_EXTRA || field.type != PROTOBUF_BYTES)
-            continue;
-        struct extra_field extra = extra_read(protobuf_inner(&field));
-        for (int key = 0; extra.name && extra.value && key < GROUP_KEYS; key++)
-            if (values[key] == NAME_NONE &&
-                text_is(extra.name, extra.name_length, group_keys[key]) &&
-                !text_is(extra.value, extra.length, "null") &&
-                !reading_name(reading, extra.value, extra.length, &values[key]))
+        if (field.number == STAGE_EXTRA && field.type == PROTOBUF_BYTES) {
+            struct extra_field extra = extra_read(protobuf_inner(&field));
+            if (extra.name && !reading_group_arg(reading, values, extra.name, extra.name_length,
+                                                 extra.value, extra.length))
                 return false;
+        }
+        pass_extra(&message, named_of_groups);
     }
     return groups_add(file, row, category, values, reading->failure);
 }
 
 /* Takes the names that an old event has itself, and those of its queue and stage. */
 static bool take_own_names(struct perfetto_reading *reading, const struct packet *packet,
-                           struct stage_reading *stage)
+                           uint32_t *queue, uint32_t *stage)
 {
     struct protobuf message = packet->message;
     struct protobuf_field field;
@@ -187,75 +192,119 @@ static bool take_own_names(struct perfetto_reading *reading, const struct packet
             return false;
     message = packet->message;
     while (protobuf_next(&message, &field)) {
-        bool queue = field.number == STAGE_OLD_QUEUE;
-        if ((queue || field.number == STAGE_OLD_STAGE) && field.type == PROTOBUF_VARINT &&
-            !reading_interned(reading, packet, queue ? INTERNED_OLD_QUEUE : INTERNED_OLD_STAGE,
-                              field.value, queue ? &stage->queue : &stage->stage))
+        bool is_queue = field.number == STAGE_OLD_QUEUE;
+        if ((is_queue || field.number == STAGE_OLD_STAGE) && field.type == PROTOBUF_VARINT &&
+            !reading_interned(reading, packet, is_queue ? INTERNED_OLD_QUEUE : INTERNED_OLD_STAGE,
+                              field.value, is_queue ? queue : stage))
             return false;
     }
     return true;
 }
 
+/* Says of what kind a stage is. */
+static bool tell_kind(struct perfetto_reading *reading, const struct packet *packet,
+                      struct event_kind *kind)
+{
+    bool old = kind->key.form == OLD_STAGES;
+    const struct event_key *key = &kind->key;
+    uint32_t queue, stage, kernel, cat;
+    int64_t stream = key->stream;
+    if (!reading_kind_text(reading, packet, kind, INTERNED_STAGE, key->track, &queue) ||
+        !reading_kind_text(reading, packet, kind, INTERNED_STAGE, key->cat, &stage) ||
+        !reading_kind_text(reading, packet, kind, INTERNED_KERNEL, key->kernel, &kernel) ||
+        !reading_kind_text(reading, packet, kind, INTERNED_EVENT_NAME, key->name, &kind->name) ||
+        (old && !take_own_names(reading, packet, &queue, &stage)))
+        return false;
+    if (old)
+        kind->version = 0;
+    if (kind->name == NAME_NONE)
+        kind->name = kernel != NAME_NONE ? kernel : stage;
+    return category_of_stage(reading, stage, &cat) &&
+           lane_of(reading, key->gpu, queue, &kind->lane, &stream) &&
+           reading_place(reading, kind, cat, stream, 'X');
+}
+
 bool take_render_stage(struct perfetto_reading *reading, const struct packet *packet)
 {
-    struct stage_reading stage = {.row = {.cat = NAME_NONE,
-                                          .name = NAME_NONE,
-                                          .ts = packet->ts,
-                                          .dur = NUMBER_NONE,
-                                          .correlation = NUMBER_NONE,
-                                          .stream = NUMBER_NONE,
-                                          .event = packet->event,
-                                          .phase = 'X'},
-                                  .queue = NAME_NONE,
-                                  .stage = NAME_NONE,
-                                  .kernel = NAME_NONE,
-                                  .stream = NUMBER_NONE};
+    const struct named named = {1u << (sizeof "correlation" - 1) | 1u << (sizeof "stream id" - 1),
+                                'c', 's'};
+    struct stage_reading stage;
+    struct perfetto_row *row = &stage.row;
     struct protobuf message = packet->message;
     struct protobuf_field field;
-    enum category category;
-    bool added;
+    stage.row = (struct perfetto_row){.name = NAME_NONE,
+                                      .ts = packet->ts,
+                                      .dur = NUMBER_NONE,
+                                      .correlation = NUMBER_NONE,
+                                      .event = packet->event,
+                                      .phase = 'X'};
+    stage.key = (struct event_key){.stream = NUMBER_NONE, .sequence = packet->sequence};
+    stage.id = 0;
+    stage.is_old = false;
+    note_head(&stage, &message);
     while (protobuf_next(&message, &field)) {
-        if (!note_field(reading, packet, &stage, &field))
+        if (!note_field(reading, &stage, &field))
             return false;
-        message.at = pass_extra(&message);
+        if (field.type == PROTOBUF_BYTES)
+            pass_extra(&message, named);
     }
-    if (stage.is_old && !take_own_names(reading, packet, &stage))
+    stage.key.form = stage.is_old ? OLD_STAGES : STAGES;
+    struct event_kind *kind = reading_kind(reading, &stage.key);
+    if (!kind->known && !tell_kind(reading, packet, kind))
         return false;
-    if (stage.row.name == NAME_NONE)
-        stage.row.name = stage.kernel != NAME_NONE ? stage.kernel : stage.stage;
-    if (stage.row.ts == NUMBER_NONE)
+    if (row->name == NAME_NONE)
+        row->name = kind->name;
+    if (row->ts == NUMBER_NONE)
         problem_add(&reading->file->problems, PROBLEM_TIME, packet->byte);
-    if (stage.row.dur == NUMBER_NONE)
+    if (row->dur == NUMBER_NONE)
         problem_add(&reading->file->problems, PROBLEM_NO_DURATION, packet->byte);
     else
-        stage.row.dur = loading_duration(reading->file, stage.row.ts, stage.row.dur, packet->byte);
-    return category_of_stage(reading, &stage) && lane_of(reading, &stage) &&
-           reading_add(reading, &stage.row, &added, &category) &&
-           take_group(reading, packet, category) &&
-           (stage.row.correlation > 0 || stage.id == 0 || category == CATEGORY_GPU_ANNOTATION ||
+        row->dur = loading_duration(reading->file, row->ts, row->dur, packet->byte);
+    return reading_add(reading, row, kind) && take_group(reading, packet, kind->category) &&
+           (row->correlation > 0 || stage.id == 0 || kind->category == CATEGORY_GPU_ANNOTATION ||
             reading_bond(reading, stage.id, BOND_SUBMISSION));
+}
+
+/* Says of what kind a counter is. */
+static bool tell_counter(struct perfetto_reading *reading, struct interned_key named,
+                         struct event_kind *kind)
+{
+    const struct interned *interned = &reading->packets.interned;
+    const struct interned_item *counter, *descriptor;
+    int64_t gpu = kind->key.gpu;
+    named.kind = INTERNED_COUNTER;
+    counter = interned_find(interned, &named);
+    named.kind = INTERNED_DESCRIPTOR_GPU;
+    named.part = 0;
+    descriptor = interned_find(interned, &named);
+    if (gpu < 0)
+        gpu = descriptor ? descriptor->value : 0;
+    if (counter && counter->text != NAME_NONE) {
+        const struct name *name = &interned->texts.items[counter->text];
+        if (!reading_name(reading, name->text, name->length, &kind->name))
+            return false;
+    }
+    return (lanes_number(&reading->lanes, LANE_COUNTERS, (uint64_t)gpu, 0, &kind->lane) ||
+            failure_memory(reading->failure)) &&
+           reading_place(reading, kind, NAME_NONE, NUMBER_NONE, 'C');
 }
 
 bool take_gpu_counters(struct perfetto_reading *reading, const struct packet *packet)
 {
     enum { DESCRIPTOR = 1, COUNTER, GPU, DESCRIPTOR_IID };
     struct packets *packets = &reading->packets;
-    struct interned_key key = {.sequence = packet->sequence};
-    struct perfetto_row row = {.cat = NAME_NONE,
-                               .ts = packet->ts,
+    struct interned_key named = {.sequence = packet->sequence};
+    struct perfetto_row row = {.ts = packet->ts,
                                .dur = NUMBER_NONE,
                                .correlation = NUMBER_NONE,
-                               .stream = NUMBER_NONE,
                                .event = packet->event,
                                .phase = 'C'};
     struct protobuf message = packet->message;
     struct protobuf_field field;
-    enum category category;
     int64_t gpu = -1;
-    bool added;
     while (protobuf_next(&message, &field))
         if (field.number == DESCRIPTOR_IID && field.type == PROTOBUF_VARINT)
-            key.iid = field.value;
+            named.iid = field.value;
         else if (field.number == GPU && field.type == PROTOBUF_VARINT)
             gpu = (int32_t)(uint32_t)field.value;
         else if (field.number == DESCRIPTOR && field.type == PROTOBUF_BYTES &&
@@ -264,26 +313,21 @@ bool take_gpu_counters(struct perfetto_reading *reading, const struct packet *pa
             return false;
     if (!reading->file->phases['C'])
         return true;
-    key.kind = INTERNED_DESCRIPTOR_GPU;
-    const struct interned_item *descriptor = interned_find(&packets->interned, &key);
-    if (gpu < 0)
-        gpu = descriptor ? descriptor->value : 0;
-    if (!lanes_number(&reading->lanes, LANE_COUNTERS, (uint64_t)gpu, 0, &row.lane))
-        return failure_memory(reading->failure);
-    key.kind = INTERNED_COUNTER;
     message = packet->message;
     while (protobuf_next(&message, &field)) {
         if (field.number != COUNTER || field.type != PROTOBUF_BYTES)
             continue;
-        key.part = counter_read(protobuf_inner(&field)).id;
-        const struct interned_item *item = interned_find(&packets->interned, &key);
-        row.name = NAME_NONE;
-        if (item && item->text != NAME_NONE) {
-            const struct name *name = &packets->interned.texts.items[item->text];
-            if (!reading_name(reading, name->text, name->length, &row.name))
-                return false;
-        }
-        if (!reading_add(reading, &row, &added, &category))
+        named.part = counter_read(protobuf_inner(&field)).id;
+        const struct event_key key = {.track = named.iid,
+                                      .name = named.part,
+                                      .gpu = gpu,
+                                      .sequence = packet->sequence,
+                                      .form = COUNTERS};
+        struct event_kind *kind = reading_kind(reading, &key);
+        if (!kind->known && !tell_counter(reading, named, kind))
+            return false;
+        row.name = kind->name;
+        if (!reading_add(reading, &row, kind))
             return false;
         row.event++;
     }

@@ -87,7 +87,7 @@ bool interned_put(struct interned *interned, const struct interned_key *key, uin
         return failure_memory(failure);
     struct interned_state *state = &interned->states[key->sequence];
     uint32_t *slot = table_slot(&interned->table, hash_of(key), is_item, &wanted);
-    interned->version++;
+    state->version++;
     if (!*slot) {
         if (interned->count == MOST_ITEMS)
             return failure_set(failure, FAILURE_DAMAGE, "more than 16,777,216 interned texts");
@@ -117,7 +117,7 @@ bool interned_clear_state(struct interned *interned, uint32_t sequence, struct f
     struct interned_state *state = &interned->states[sequence];
     interned->stale += state->live;
     state->live = 0;
-    interned->version++;
+    state->version++;
     state->generation++;
     return true;
 }

@@ -46,12 +46,18 @@ struct interned {
     struct table table;
     struct interned_state { /* by sequence */
         uint32_t generation, live;
+        uint64_t version; /* changes when a number may mean something else */
     } * states;
     size_t state_count;
-    size_t stale;     /* items of states that were cleared */
-    size_t bytes;     /* of texts */
-    uint64_t version; /* changes when a number may mean something else */
+    size_t stale; /* items of states that were cleared */
+    size_t bytes; /* of texts */
 };
+
+/* Changes when a number of a sequence may mean something else; 0 at first. */
+static inline uint64_t interned_version(const struct interned *interned, uint32_t sequence)
+{
+    return sequence < interned->state_count ? interned->states[sequence].version : 0;
+}
 
 /* The id of a text. False if out of memory, or FAILURE_DAMAGE by rule 2. */
 bool interned_text(struct interned *interned, const void *text, size_t length, uint32_t *id,

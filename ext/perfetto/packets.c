@@ -351,46 +351,71 @@ static int64_t events_of_packet(const struct packet *packet)
     return counters > 0 ? counters : 1;
 }
 
-/* Reads a packet that is just a time, a sequence whose state is known, flags or none, and a track
-** event or a stage, in this order, as most are. False if it is another one. */
+/* Reads the time and the sequence that a packet begins with, if that is `plain`. Returns the byte
+** after them; NULL if it does not begin so. */
+static inline const unsigned char *read_head(struct packets *packets, const unsigned char *at,
+                                             const unsigned char *end, uint64_t *timestamp)
+{
+    enum { TIMESTAMP_KEY = OF_TIMESTAMP << 3, SEQUENCE_KEY = OF_SEQUENCE << 3, LOW = 4, BITS = 28 };
+    const unsigned char *from = at;
+    const bool goes_on = (at[1] & at[2] & at[3] & at[LOW]) >= 0x80; /* a long varint */
+    uint64_t id;
+    bool cut;
+    if (*at != TIMESTAMP_KEY)
+        return NULL;
+    if (goes_on && packets->has_head &&
+        memcmp(at + 1 + LOW, packets->head, sizeof packets->head) == 0) {
+        *timestamp = packets->high | (uint64_t)(at[LOW] & 0x7f) << 21 |
+                     (uint64_t)(at[3] & 0x7f) << 14 | (uint64_t)(at[2] & 0x7f) << 7 |
+                     (at[1] & 0x7f);
+        return at + 1 + LOW + sizeof packets->head;
+    }
+    if (!(at = protobuf_ten(at + 1, timestamp)) || *at != SEQUENCE_KEY ||
+        !(at = protobuf_varint(at + 1, end, &id, &cut)) || id != packets->plain->id ||
+        *timestamp > INT64_MAX)
+        return NULL;
+    packets->has_head = goes_on && at - from == 1 + LOW + sizeof packets->head;
+    memcpy(packets->head, from + 1 + LOW, sizeof packets->head);
+    packets->high = *timestamp >> BITS << BITS;
+    return at;
+}
+
+/* Reads a packet that is just a time, the sequence `plain`, flags or none, and a track
+** event, a stage or counters, in this order, as most are. False if it is another one. */
 static inline __attribute__((always_inline)) bool
 read_plain(struct packets *packets, const struct protobuf_field *field, struct packet *packet)
 {
     enum {
-        TIMESTAMP_KEY = OF_TIMESTAMP << 3,
-        SEQUENCE_KEY = OF_SEQUENCE << 3,
         FLAGS_KEY = OF_FLAGS << 3,
-        EVENT_KEY = OF_TRACK_EVENT << 3 | PROTOBUF_BYTES
+        EVENT_KEY = OF_TRACK_EVENT << 3 | PROTOBUF_BYTES,
+        STAGE_KEY = (OF_RENDER_STAGE & 15) << 3 | PROTOBUF_BYTES | 0x80,
+        COUNTERS_KEY = (OF_COUNTERS & 15) << 3 | PROTOBUF_BYTES | 0x80,
+        SECOND = OF_COUNTERS >> 4 /* byte of both keys */
     };
     const unsigned char *at = field->at, *end = at + field->value;
-    uint64_t timestamp, number, length;
+    enum packet_kind kind;
+    uint64_t timestamp, length;
     bool cut;
-    if (end - at < 4 || *at != TIMESTAMP_KEY || packets->last >= packets->sequence_count)
-        return false;
-    const struct packet_sequence *sequence = &packets->sequences[packets->last];
-    if (sequence->clock != 0 || sequence->lost)
-        return false;
-    at = protobuf_varint(at + 1, end, &timestamp, &cut);
-    if (!at || end - at < 4 || *at != SEQUENCE_KEY)
-        return false;
-    at = protobuf_varint(at + 1, end, &number, &cut);
-    if (!at || number != sequence->id || end - at < 4)
+    if (!(at = read_head(packets, at, end, &timestamp)))
         return false;
     if (at[0] == FLAGS_KEY && at[1] == FLAG_NEEDS_STATE)
         at += 2;
-    bool stage = at[0] == (((OF_RENDER_STAGE & 15) << 3 | PROTOBUF_BYTES) | 0x80) &&
-                 at[1] == OF_RENDER_STAGE >> 4;
-    if (*at != EVENT_KEY && !stage)
+    if (*at == EVENT_KEY)
+        kind = PACKET_TRACK_EVENT;
+    else if ((*at == STAGE_KEY || *at == COUNTERS_KEY) && at[1] == SECOND)
+        kind = *at++ == STAGE_KEY ? PACKET_RENDER_STAGE : PACKET_COUNTERS;
+    else
         return false;
-    at = protobuf_varint(at + 1 + stage, end, &length, &cut);
-    if (!at || length != (uint64_t)(end - at) || timestamp > INT64_MAX)
+    at = protobuf_varint(at + 1, end, &length, &cut);
+    if (!at || at > end || length != (uint64_t)(end - at))
         return false;
-    *packet = (struct packet){.kind = stage ? PACKET_RENDER_STAGE : PACKET_TRACK_EVENT,
+    *packet = (struct packet){.kind = kind,
                               .message = protobuf_message(at, (size_t)length),
                               .ts = (int64_t)timestamp,
-                              .event = packets->events++,
+                              .event = packets->events,
                               .byte = protobuf_byte(packets->file),
                               .sequence = packets->last};
+    packets->events += kind == PACKET_COUNTERS ? events_of_packet(packet) : 1;
     return true;
 }
 
@@ -434,6 +459,7 @@ bool packets_too_many(struct packets *packets, int64_t byte, struct failure *fai
         return false;
     failure_clear(failure);
     packets->damaged = true;
+    packets->plain = NULL;
     failure_at(&packets->trouble, FAILURE_DAMAGE, packets->path,
                "too many sequences or interned texts", byte);
     return true;
@@ -458,29 +484,47 @@ static enum protobuf_step next_packet(struct packets *packets, struct protobuf_f
     }
 }
 
-int packets_next(struct packets *packets, struct packet *packet, struct failure *failure)
+/* Notes whether packets of the sequence that was met last can be read by read_plain(). */
+static void note_plain(struct packets *packets)
 {
-    struct protobuf_field field;
+    const struct packet_sequence *sequence =
+        packets->last < packets->sequence_count ? &packets->sequences[packets->last] : NULL;
+    packets->plain = sequence && sequence->clock == 0 && !sequence->lost ? sequence : NULL;
+    packets->has_head = false;
+}
+
+/* As packets_next(), of any packet; the first one may have been taken. */
+static __attribute__((noinline)) int next_of_any(struct packets *packets,
+                                                 struct protobuf_field *field, bool taken,
+                                                 struct packet *packet, struct failure *failure)
+{
     int result = 0;
     while (result == 0 && !packets->damaged) {
-        bool taken = protobuf_take_next(packets->file, &field);
-        if (taken && field.number != TRACE_PACKET)
-            continue;
-        enum protobuf_step step = taken ? PROTOBUF_FIELD : next_packet(packets, &field, failure);
+        enum protobuf_step step = taken ? PROTOBUF_FIELD : next_packet(packets, field, failure);
+        taken = false;
         if (step == PROTOBUF_END || step == PROTOBUF_FAILED)
             return step == PROTOBUF_END ? 0 : -1;
         if (step == PROTOBUF_DAMAGED) {
             packets->damaged = true;
             protobuf_take_trouble(packets->file, &packets->trouble);
-        } else if (read_plain(packets, &field, packet)) {
-            return 1;
-        } else {
-            result = read_packet(packets, &field, packet, failure);
-            if (result < 0 && !packets_too_many(packets, packet->byte, failure))
-                return -1;
+            break;
         }
+        result = read_packet(packets, field, packet, failure);
+        note_plain(packets);
+        if (result < 0 && !packets_too_many(packets, packet->byte, failure))
+            return -1;
     }
     return packets->damaged ? 0 : result;
+}
+
+int packets_next(struct packets *packets, struct packet *packet, struct failure *failure)
+{
+    enum { PACKET_KEY = TRACE_PACKET << 3 | PROTOBUF_BYTES };
+    struct protobuf_field field;
+    bool taken = protobuf_take_next(packets->file, PACKET_KEY, &field);
+    if (taken && packets->plain && read_plain(packets, &field, packet))
+        return 1;
+    return next_of_any(packets, &field, taken, packet, failure);
 }
 
 /* Messages of other formats that begin so, as a profile of XLA, have only lower fields. */

@@ -55,7 +55,11 @@ struct packets {
     struct packet_sequence *sequences;
     size_t sequence_count, sequence_capacity;
     struct table sequence_table;
-    uint32_t last; /* index of the sequence of the packet before */
+    uint32_t last;                       /* index of the sequence of the packet before */
+    const struct packet_sequence *plain; /* that sequence, if its state is that of most; or NULL */
+    unsigned char head[7]; /* what a packet of `plain` had after the lower 28 bits of its time: */
+    bool has_head;         /* the rest of that and the number of the sequence */
+    uint64_t high;         /* the time without these bits */
     struct problems problems;
     int64_t events, skipped; /* so far */
     bool damaged;

@@ -226,7 +226,7 @@ static void put_extra(struct json_text *json, const struct extra_field *extra, i
     for (size_t i = 0; i < sizeof integers / sizeof *integers && !key; i++)
         if (text_is(extra->name, extra->name_length, integers[i].name))
             key = integers[i].key;
-    if (!key || !number_integer((const unsigned char *)extra->value, extra->length, &value)) {
+    if (!key || !number_integer(extra->value, extra->length, &value)) {
         json_key(json, extra->name, extra->name_length);
         json_quoted(json, extra->value, extra->length);
         return;

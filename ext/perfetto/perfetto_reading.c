@@ -1,8 +1,8 @@
 #include "perfetto_reading.h"
 
-#include "base/hash.h"
 #include "base/memory.h"
 #include "file/kinds.h"
+#include "text/ascii.h"
 
 bool reading_name(struct perfetto_reading *reading, const void *text, size_t length, uint32_t *id)
 {
@@ -14,13 +14,6 @@ bool reading_interned(struct perfetto_reading *reading, const struct packet *pac
 {
     const struct interned *interned = &reading->packets.interned;
     const struct interned_key key = {.iid = iid, .sequence = packet->sequence, .kind = kind};
-    struct kept_text *kept =
-        &reading->texts[(iid * 4 + (uint64_t)kind + packet->sequence) % TEXTS_KEPT];
-    if (kept->version == interned->version + 1 && kept->key.iid == iid && kept->key.kind == kind &&
-        kept->key.sequence == packet->sequence) {
-        *id = kept->id;
-        return true;
-    }
     const struct interned_item *item = interned_find(interned, &key);
     *id = NAME_NONE;
     if (!item || item->text == NAME_NONE) {
@@ -39,50 +32,40 @@ bool reading_interned(struct perfetto_reading *reading, const struct packet *pac
         *name = *id + 1;
     }
     *id = *name - 1;
-    *kept = (struct kept_text){key, interned->version + 1, *id};
     return true;
 }
 
-/* The place of a row; NULL if out of memory. */
-static const struct kept_place *place_of(struct perfetto_reading *reading,
-                                         const struct perfetto_row *row)
+bool reading_kind_text(struct perfetto_reading *reading, const struct packet *packet,
+                       struct event_kind *kind, enum interned_kind which, uint64_t iid,
+                       uint32_t *id)
 {
-    const struct place place = {row->stream, row->lane, row->cat, row->phase};
-    struct trace_file *file = reading->file;
-    struct kept_place *kept =
-        &reading->places[hash_with(row->lane,
-                                   (uint64_t)row->cat ^ (uint64_t)row->stream << 8 ^ row->phase) %
-                         PLACES_KEPT];
-    if (kept->number != 0 && kept->place.stream == place.stream &&
-        kept->place.track == place.track && kept->place.cat == place.cat &&
-        kept->place.phase == place.phase)
-        return kept;
-    kept->number = 0;
-    if (!places_number(&file->columns.places, &place, &kept->number)) {
-        failure_memory(reading->failure);
-        return NULL;
-    }
-    kept->number++;
-    kept->place = place;
-    kept->category = CATEGORY_OTHER;
-    if (row->cat != NAME_NONE)
-        kept->category =
-            category_of(file->names.items[row->cat].text, file->names.items[row->cat].length);
-    return kept;
+    *id = NAME_NONE;
+    if (iid != 0 && !reading_interned(reading, packet, which, iid, id))
+        return false;
+    if (iid != 0 && *id == NAME_NONE)
+        kind->version = 0; /* so that each such event counts */
+    return true;
 }
 
-bool reading_add(struct perfetto_reading *reading, const struct perfetto_row *row, bool *added,
-                 enum category *category)
+bool reading_place(struct perfetto_reading *reading, struct event_kind *kind, uint32_t cat,
+                   int64_t stream, unsigned char phase)
+{
+    const struct place place = {stream, kind->lane, cat, phase};
+    struct trace_file *file = reading->file;
+    if (file->phases[phase] && !places_number(&file->columns.places, &place, &kind->place))
+        return failure_memory(reading->failure);
+    kind->known = true;
+    kind->category = CATEGORY_OTHER;
+    if (cat != NAME_NONE)
+        kind->category = category_of(file->names.items[cat].text, file->names.items[cat].length);
+    return true;
+}
+
+bool reading_add(struct perfetto_reading *reading, const struct perfetto_row *row,
+                 const struct event_kind *kind)
 {
     struct trace_file *file = reading->file;
     size_t count = file->columns.count;
-    *added = file->phases[row->phase];
-    if (!*added)
-        return true;
-    const struct kept_place *place = place_of(reading, row);
-    if (!place)
-        return false;
-    *category = place->category;
     if (count == file->columns.capacity &&
         !loading_reserve(reading->loading,
                          1.02 * (double)(count + 1) / protobuf_part(reading->packets.file)))
@@ -91,9 +74,19 @@ bool reading_add(struct perfetto_reading *reading, const struct perfetto_row *ro
                                                            .dur = row->dur,
                                                            .correlation = row->correlation,
                                                            .name = row->name,
-                                                           .place = place->number - 1,
+                                                           .place = kind->place,
                                                            .event = row->event,
                                                            .phase = row->phase});
+}
+
+bool reading_group_arg(struct perfetto_reading *reading, uint32_t values[GROUP_KEYS],
+                       const void *name, size_t name_length, const void *text, size_t length)
+{
+    for (int key = 0; text && key < GROUP_KEYS; key++)
+        if (values[key] == NAME_NONE && text_is(name, name_length, group_keys[key]) &&
+            !text_is(text, length, "null") && !reading_name(reading, text, length, &values[key]))
+            return false;
+    return true;
 }
 
 bool reading_bond(struct perfetto_reading *reading, uint64_t id, enum bond_kind kind)

@@ -4,11 +4,34 @@
 #ifndef TRACEDIFF_PERFETTO_READING_H
 #define TRACEDIFF_PERFETTO_READING_H
 
+#include "base/hash.h"
 #include "lanes.h"
 #include "loading/groups.h"
 #include "slices.h"
 
-enum { PLACES_KEPT = 256, TEXTS_KEPT = 1024, LANES_KEPT = 64 };
+enum { KINDS_KEPT = 2048, LANES_KEPT = 64 };
+
+/* What tells the lane, category and name of an event, as its packet has it: numbers of tracks and
+** of interned texts, 0 where it does not say. */
+struct event_key {
+    uint64_t track;        /* or the queue of a stage */
+    uint64_t cat;          /* or the stage */
+    uint64_t name, kernel; /* the kernel is of a stage */
+    int64_t gpu, stream;
+    uint32_t sequence;
+    uint32_t form; /* any number that tells events apart which are read in other ways */
+};
+
+/* Events of one key. */
+struct event_kind {
+    struct event_key key;
+    uint64_t version; /* of the texts of the sequence, plus 1; 0: it is not to be found again */
+    bool known;       /* what follows is */
+    uint32_t lane;
+    uint32_t name;  /* id of a name of the file; NAME_NONE */
+    uint32_t place; /* if the phase is wanted */
+    enum category category;
+};
 
 struct perfetto_reading {
     struct loading *loading;
@@ -18,30 +41,19 @@ struct perfetto_reading {
     struct lanes lanes;
     struct slices slices;
     struct group_names group_names;
-    bool has_stage; /* the stage met last, and its category */
-    uint32_t stage, stage_cat;
     uint32_t *names; /* by id of an interned text: id of the name of the file, plus 1; or 0 */
     size_t name_count;
-    struct kept_text { /* interned texts met last */
-        struct interned_key key;
-        uint64_t version; /* of `interned`, plus 1; 0: none */
-        uint32_t id;
-    } texts[TEXTS_KEPT];
-    struct kept_lane { /* tracks met last */
+    struct event_kind kinds[KINDS_KEPT]; /* those met last */
+    struct kept_lane {                   /* tracks met last */
         uint64_t track;
         uint32_t index; /* plus 1; 0: none */
     } tracks[LANES_KEPT];
-    struct kept_place { /* those met last */
-        struct place place;
-        uint32_t number; /* plus 1; 0: none */
-        enum category category;
-    } places[PLACES_KEPT];
 };
 
-/* What is said of an event. Integers are NUMBER_NONE, ids NAME_NONE, if it is not said. */
+/* What is said of an event. Integers are NUMBER_NONE, the name NAME_NONE, if it is not said. */
 struct perfetto_row {
-    uint32_t lane, cat, name;
-    int64_t ts, dur, correlation, stream, event;
+    uint32_t name;
+    int64_t ts, dur, correlation, event;
     unsigned char phase;
 };
 
@@ -52,9 +64,40 @@ bool reading_name(struct perfetto_reading *reading, const void *text, size_t len
 bool reading_interned(struct perfetto_reading *reading, const struct packet *packet,
                       enum interned_kind kind, uint64_t iid, uint32_t *id);
 
-/* Adds a row, if its phase is wanted; `*added` tells. `*category` is that of its cat. */
-bool reading_add(struct perfetto_reading *reading, const struct perfetto_row *row, bool *added,
-                 enum category *category);
+/* The kind of events of a key, valid until the next call. If it is not known, the caller is to say
+** its lane and name, and then the rest by reading_place(). */
+static inline struct event_kind *reading_kind(struct perfetto_reading *reading,
+                                              const struct event_key *key)
+{
+    const uint64_t version = interned_version(&reading->packets.interned, key->sequence) + 1;
+    const uint64_t hash =
+        hash_mixed(key->name ^ key->kernel << 20 ^ key->track << 40 ^ (uint64_t)key->stream << 52,
+                   HASH_ODD ^ key->cat);
+    struct event_kind *kind = &reading->kinds[hash % KINDS_KEPT];
+    if (kind->version != version || kind->key.name != key->name || kind->key.track != key->track ||
+        kind->key.cat != key->cat || kind->key.stream != key->stream ||
+        kind->key.kernel != key->kernel || kind->key.gpu != key->gpu ||
+        kind->key.sequence != key->sequence || kind->key.form != key->form)
+        *kind = (struct event_kind){.key = *key, .version = version, .name = NAME_NONE};
+    return kind;
+}
+
+/* As reading_interned(), of what tells a kind: number 0 is no text. */
+bool reading_kind_text(struct perfetto_reading *reading, const struct packet *packet,
+                       struct event_kind *kind, enum interned_kind which, uint64_t iid,
+                       uint32_t *id);
+
+/* Completes a kind of events. `cat` is NAME_NONE if they have none. */
+bool reading_place(struct perfetto_reading *reading, struct event_kind *kind, uint32_t cat,
+                   int64_t stream, unsigned char phase);
+
+/* Adds a row of a phase that is wanted, of a kind that is known. */
+bool reading_add(struct perfetto_reading *reading, const struct perfetto_row *row,
+                 const struct event_kind *kind);
+
+/* Notes what an arg says of the process group of a row. `text` may be NULL. */
+bool reading_group_arg(struct perfetto_reading *reading, uint32_t values[GROUP_KEYS],
+                       const void *name, size_t name_length, const void *text, size_t length);
 
 /* Keeps that a row launches, or is launched as, what a number stands for. */
 bool reading_bond(struct perfetto_reading *reading, uint64_t id, enum bond_kind kind);

@@ -20,6 +20,7 @@ struct annotation_field annotation_read(const struct packets *packets, const str
     enum { NAME_IID = 1, NAME = 10 };
     struct annotation_field annotation = {.value = {.number = 0}};
     struct protobuf_field field;
+    protobuf_bytes(&message, NAME << 3 | PROTOBUF_BYTES, &annotation.name, &annotation.length);
     while (protobuf_next(&message, &field)) {
         if (field.number == NAME && field.type == PROTOBUF_BYTES) {
             annotation.name = field.at;
@@ -80,7 +81,7 @@ struct legacy_event legacy_read(struct protobuf message)
     return legacy;
 }
 
-unsigned char track_event_phase(uint64_t type, const struct legacy_event *legacy)
+unsigned char track_event_phase(uint64_t type, unsigned char legacy)
 {
     static const unsigned char phases[] = {[TYPE_SLICE_BEGIN] = 'X',
                                            [TYPE_SLICE_END] = 'E',
@@ -88,7 +89,7 @@ unsigned char track_event_phase(uint64_t type, const struct legacy_event *legacy
                                            [TYPE_COUNTER] = 'C'};
     if (type > 0)
         return type < sizeof phases ? phases[type] : 0;
-    if (legacy->phase == 'B')
+    if (legacy == 'B')
         return 'X';
-    return legacy->phase == 'I' || legacy->phase == 'R' ? 'i' : legacy->phase;
+    return legacy == 'I' || legacy == 'R' ? 'i' : legacy;
 }

@@ -55,20 +55,39 @@ enum {
 struct annotation_field annotation_read(const struct packets *packets, const struct packet *packet,
                                         struct protobuf message);
 
-/* Passes over messages one after the other that each begin with a name: `key` is the byte that
-** begins such a message, `name_key` the one that begins the name, and `lengths` has a bit for each
-** length (below 32) of a name that is looked for, which begins with c or s. Returns where that
-** ends; another reading goes on there. */
-static inline const unsigned char *pass_named(const unsigned char *at, const unsigned char *end,
-                                              unsigned char key, unsigned char name_key,
-                                              uint32_t lengths)
+/* Names that are looked for: their lengths, a bit for each, and the two letters they begin with. */
+struct named {
+    uint32_t lengths;
+    unsigned char first, second;
+};
+
+/* Those of group_keys. */
+static const struct named named_of_groups = {
+    1u << (sizeof "Process Group Ranks" - 1) | 1u << (sizeof "Process Group Name" - 1) |
+        1u << (sizeof "Process Group Description" - 1) | 1u << (sizeof "Collective name" - 1),
+    'P', 'C'};
+
+/* Passes over messages one after the other that each begin with a name which is not looked for:
+** `key` is the byte that begins such a message, `name_key` the one that begins the name. Another
+** reading goes on where that ends. */
+static inline void pass_named(struct protobuf *message, unsigned char key, unsigned char name_key,
+                              struct named named)
 {
-    enum { HEAD = 5, LENGTHS = 32, TWO_BYTES = 0x80 };
-    while (end - at >= HEAD && at[0] == key && at[1] < TWO_BYTES && at[2] == name_key &&
-           at[3] < LENGTHS && (!(lengths >> at[3] & 1) || (at[4] != 'c' && at[4] != 's')) &&
-           at[1] <= end - at - 2)
+    enum { HEAD = 5, SHORT = 0x80 /* lengths of one byte */, LENGTHS = 32 };
+    const unsigned char *at = message->at, *end = message->end;
+    const unsigned char ones[4] = {0xff, SHORT, 0xff, 0xff & ~(LENGTHS - 1)},
+                        is[4] = {key, 0, name_key, 0};
+    uint32_t head, mask, wanted;
+    memcpy(&mask, ones, sizeof mask);
+    memcpy(&wanted, is, sizeof wanted);
+    while (end - at >= HEAD) {
+        memcpy(&head, at, sizeof head);
+        if ((head & mask) != wanted || at[1] > end - at - 2 ||
+            ((named.lengths >> at[3] & 1) && (at[4] == named.first || at[4] == named.second)))
+            break;
         at += 2 + at[1];
-    return at;
+    }
+    message->at = at;
 }
 
 /* The text of a value; NULL if it is none. */
@@ -92,6 +111,6 @@ struct legacy_event {
 struct legacy_event legacy_read(struct protobuf message);
 
 /* The phase of an event: 'X' of the begin of a slice, 'E' of its end; 0 of kinds not known. */
-unsigned char track_event_phase(uint64_t type, const struct legacy_event *legacy);
+unsigned char track_event_phase(uint64_t type, unsigned char legacy);
 
 #endif

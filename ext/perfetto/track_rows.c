@@ -7,10 +7,11 @@
 
 /* What is read of a track event in one pass over its fields. */
 struct event_reading {
-    struct perfetto_row row;
-    struct legacy_event legacy;
+    const unsigned char *name, *cat; /* texts; NULL: none */
+    size_t name_length, cat_length;
     uint64_t type, track, name_iid, cat_iid; /* 0: it does not say */
-    struct protobuf_field name, cat;         /* texts; number 0: none */
+    int64_t dur, correlation, stream;        /* NUMBER_NONE */
+    unsigned char legacy;                    /* the phase that old writers say; or 0 */
     bool has_track;
     bool many;    /* there are several categories */
     bool is_sync; /* CUPTI's record of a synchronization */
@@ -18,13 +19,11 @@ struct event_reading {
     bool is_old; /* its time may be in it */
 };
 
-/* Passes over annotations that rows do not have, by the lengths of their names. */
-static const unsigned char *pass_annotations(const struct protobuf *message)
+/* Passes over annotations whose names are not looked for. */
+static inline void pass_annotations(struct protobuf *message, struct named named)
 {
     enum { KEY = EVENT_ANNOTATION << 3 | PROTOBUF_BYTES, NAME_KEY = 10 << 3 | PROTOBUF_BYTES };
-    const uint32_t lengths = 1u << (sizeof "stream" - 1) | 1u << (sizeof "correlation" - 1) |
-                             1u << (sizeof "cuda_sync_kind" - 1);
-    return pass_named(message->at, message->end, KEY, NAME_KEY, lengths);
+    pass_named(message, KEY, NAME_KEY, named);
 }
 
 /* Notes what an annotation says that rows have. */
@@ -33,13 +32,13 @@ static void note_annotation(struct perfetto_reading *reading, const struct packe
 {
     struct annotation_field annotation =
         annotation_read(&reading->packets, packet, protobuf_inner(field));
-    const char *name = (const char *)annotation.name;
+    const unsigned char *name = annotation.name;
     if (!name)
         return;
     if (text_is(name, annotation.length, "correlation"))
-        event->row.correlation = annotation_integer(&annotation.value);
+        event->correlation = annotation_integer(&annotation.value);
     else if (text_is(name, annotation.length, "stream"))
-        event->row.stream = annotation_integer(&annotation.value);
+        event->stream = annotation_integer(&annotation.value);
     else if (text_is(name, annotation.length, "cuda_sync_kind"))
         event->is_sync = true;
 }
@@ -48,12 +47,22 @@ static void note_annotation(struct perfetto_reading *reading, const struct packe
 static void note_category(struct event_reading *event, const struct protobuf_field *field)
 {
     struct protobuf packed = {.at = NULL};
-    if (event->cat_iid != 0 || event->cat.number != 0)
+    if (event->cat_iid != 0 || event->cat) {
         event->many = true;
-    else if (field->number == EVENT_CATEGORY)
-        event->cat = *field;
-    else
+    } else if (field->number == EVENT_CATEGORY) {
+        event->cat = field->at;
+        event->cat_length = (size_t)field->value;
+    } else {
         protobuf_repeated(field, PROTOBUF_VARINT, &packed, &event->cat_iid);
+    }
+}
+
+static void note_legacy(struct event_reading *event, struct legacy_event legacy)
+{
+    event->legacy = legacy.phase;
+    event->dur = legacy.duration;
+    if (event->name_iid == 0)
+        event->name_iid = legacy.name_iid;
 }
 
 /* Notes a field of a track event. */
@@ -73,8 +82,10 @@ static inline void note_field(struct perfetto_reading *reading, const struct pac
         event->name_iid = number ? field->value : 0;
         break;
     case EVENT_NAME_TEXT:
-        if (bytes)
-            event->name = *field;
+        if (bytes) {
+            event->name = field->at;
+            event->name_length = (size_t)field->value;
+        }
         break;
     case EVENT_CATEGORY_IID:
     case EVENT_CATEGORY:
@@ -87,7 +98,7 @@ static inline void note_field(struct perfetto_reading *reading, const struct pac
         break;
     case EVENT_LEGACY:
         if (bytes)
-            event->legacy = legacy_read(protobuf_inner(field));
+            note_legacy(event, legacy_read(protobuf_inner(field)));
         break;
     case EVENT_DELTA_US:
     case EVENT_ABSOLUTE_US:
@@ -105,6 +116,15 @@ static inline void note_field(struct perfetto_reading *reading, const struct pac
     default:
         break;
     }
+}
+
+/* Notes the fields that most events begin with, in the order of PyTorch. */
+static inline void note_head(struct event_reading *event, struct protobuf *message)
+{
+    protobuf_number(message, EVENT_TYPE << 3, &event->type);
+    event->has_track = protobuf_number(message, EVENT_TRACK << 3, &event->track);
+    protobuf_number(message, EVENT_NAME_IID << 3, &event->name_iid);
+    protobuf_number(message, EVENT_CATEGORY_IID << 3, &event->cat_iid);
 }
 
 /* The time of events of old writers, which is in them (ns). */
@@ -125,13 +145,10 @@ static int64_t old_time(struct packet_sequence *sequence, struct protobuf messag
     return NUMBER_NONE;
 }
 
-/* The lane of a track event. `track` is 0 if it does not say it. */
-static bool lane_of(struct perfetto_reading *reading, const struct packet *packet, bool has_track,
-                    uint64_t track, uint32_t *lane)
+/* The lane of a track event; track 0 is that of its sequence. */
+static bool lane_of(struct perfetto_reading *reading, const struct packet *packet, uint64_t track,
+                    uint32_t *lane)
 {
-    const struct packet_sequence *sequence = &reading->packets.sequences[packet->sequence];
-    if (!has_track)
-        track = sequence->has_track ? sequence->track : 0;
     struct kept_lane *kept = &reading->tracks[track % LANES_KEPT];
     if (kept->index != 0 && kept->track == track && track != 0) {
         *lane = kept->index - 1;
@@ -172,6 +189,24 @@ static bool take_bonds(struct perfetto_reading *reading, struct protobuf message
     return true;
 }
 
+/* Goes to the next annotation that has a name, among them all those whose names are looked for. */
+static bool next_annotation(const struct perfetto_reading *reading, const struct packet *packet,
+                            struct protobuf *message, struct named named,
+                            struct annotation_field *annotation)
+{
+    struct protobuf_field field;
+    for (;;) {
+        pass_annotations(message, named);
+        if (!protobuf_next(message, &field))
+            return false;
+        if (field.number != EVENT_ANNOTATION || field.type != PROTOBUF_BYTES)
+            continue;
+        *annotation = annotation_read(&reading->packets, packet, protobuf_inner(&field));
+        if (annotation->name)
+            return true;
+    }
+}
+
 /* Keeps the process group of the last row, if it tells one. */
 static bool take_group(struct perfetto_reading *reading, const struct packet *packet,
                        enum category category)
@@ -180,22 +215,15 @@ static bool take_group(struct perfetto_reading *reading, const struct packet *pa
     size_t row = file->columns.count - 1;
     uint32_t values[GROUP_KEYS] = {NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE};
     struct protobuf message = packet->message;
-    struct protobuf_field field;
+    struct annotation_field annotation;
+    const char *text;
+    size_t length = 0;
     if (!groups_may(&reading->group_names, file, row, category, reading->failure))
         return reading->failure->code == FAILURE_NONE;
-    while (protobuf_next(&message, &field)) {
-        size_t length;
-        if (field.number != EVENT_ANNOTATION || field.type != PROTOBUF_BYTES)
-            continue;
-        struct annotation_field annotation =
-            annotation_read(&reading->packets, packet, protobuf_inner(&field));
-        const char *text = annotation_text(&reading->packets, packet, &annotation.value, &length);
-        for (int key = 0; text && annotation.name && key < GROUP_KEYS; key++)
-            if (values[key] == NAME_NONE &&
-                text_is((const char *)annotation.name, annotation.length, group_keys[key]) &&
-                !text_is(text, length, "null") &&
-                !reading_name(reading, text, length, &values[key]))
-                return false;
+    while (next_annotation(reading, packet, &message, named_of_groups, &annotation)) {
+        text = annotation_text(&reading->packets, packet, &annotation.value, &length);
+        if (!reading_group_arg(reading, values, annotation.name, annotation.length, text, length))
+            return false;
     }
     return groups_add(file, row, category, values, reading->failure);
 }
@@ -204,19 +232,15 @@ static bool take_group(struct perfetto_reading *reading, const struct packet *pa
 static bool take_external(struct perfetto_reading *reading, const struct packet *packet,
                           enum category category)
 {
+    const struct named named = {1u << (sizeof "External id" - 1), 'E', 'E'};
     struct loading *loading = reading->loading;
     struct protobuf message = packet->message;
-    struct protobuf_field field;
+    struct annotation_field annotation;
     if (category != CATEGORY_USER_ANNOTATION && category != CATEGORY_GPU_ANNOTATION)
         return true;
-    while (protobuf_next(&message, &field)) {
-        if (field.number != EVENT_ANNOTATION || field.type != PROTOBUF_BYTES)
-            continue;
-        struct annotation_field annotation =
-            annotation_read(&reading->packets, packet, protobuf_inner(&field));
+    while (next_annotation(reading, packet, &message, named, &annotation)) {
         int64_t id = annotation_integer(&annotation.value);
-        if (!annotation.name || id == NUMBER_NONE ||
-            !text_is((const char *)annotation.name, annotation.length, "External id"))
+        if (id == NUMBER_NONE || !text_is(annotation.name, annotation.length, "External id"))
             continue;
         if (!MEMORY_GROW(loading->externals, loading->external_capacity,
                          loading->external_count + 1))
@@ -257,102 +281,127 @@ static bool join_categories(struct perfetto_reading *reading, const struct packe
     return length == 0 || reading_name(reading, joined, length, cat);
 }
 
-/* Finds the name and the category of an event. */
-static bool find_names(struct perfetto_reading *reading, const struct packet *packet,
-                       struct event_reading *event)
+/* Forms of events besides their phases. */
+enum { SYNC = 1 << 8, OWN_CATEGORY = 1 << 9 };
+
+/* Says of what kind an event is: its lane, the name that texts of the sequence give it, and its
+** category. */
+static bool tell_kind(struct perfetto_reading *reading, const struct packet *packet,
+                      const struct event_reading *event, unsigned char phase,
+                      struct event_kind *kind)
 {
-    struct perfetto_row *row = &event->row;
-    uint64_t name = event->name_iid ? event->name_iid : event->legacy.name_iid;
+    uint32_t cat = NAME_NONE;
+    const struct event_key *key = &kind->key;
     bool done = true;
-    if (row->phase == 'C') /* it has the name of its track */
-        row->name = reading->lanes.items[row->lane].name;
-    else if (event->name.number != 0)
-        done = reading_name(reading, event->name.at, (size_t)event->name.value, &row->name);
-    else if (name != 0)
-        done = reading_interned(reading, packet, INTERNED_EVENT_NAME, name, &row->name);
-    if (!done)
-        return false;
+    if (key->form & OWN_CATEGORY)
+        kind->version = 0;
     if (event->many)
-        return join_categories(reading, packet, &row->cat);
-    if (event->cat.number != 0)
-        return reading_name(reading, event->cat.at, (size_t)event->cat.value, &row->cat);
-    if (event->cat_iid != 0)
-        return reading_interned(reading, packet, INTERNED_CATEGORY, event->cat_iid, &row->cat);
-    return !event->is_sync || reading_name(reading, "cuda_sync", strlen("cuda_sync"), &row->cat);
+        done = join_categories(reading, packet, &cat);
+    else if (event->cat)
+        done = reading_name(reading, event->cat, event->cat_length, &cat);
+    else if (key->form & SYNC)
+        done = reading_name(reading, "cuda_sync", strlen("cuda_sync"), &cat);
+    else
+        done = reading_kind_text(reading, packet, kind, INTERNED_CATEGORY, key->cat, &cat);
+    return done && lane_of(reading, packet, key->track, &kind->lane) &&
+           reading_kind_text(reading, packet, kind, INTERNED_EVENT_NAME, key->name, &kind->name) &&
+           reading_place(reading, kind, cat, key->stream, phase);
 }
 
 /* Adds the row of an event, and what is known of it besides. */
 static bool add_event(struct perfetto_reading *reading, const struct packet *packet,
-                      struct event_reading *event)
+                      const struct event_reading *event, struct perfetto_row *row)
 {
-    struct perfetto_row *row = &event->row;
-    enum category category;
-    bool added;
-    if (!find_names(reading, packet, event) || !reading_add(reading, row, &added, &category))
+    struct event_key key = {.track = event->track,
+                            .name = event->name_iid,
+                            .stream = event->stream,
+                            .sequence = packet->sequence,
+                            .form = row->phase};
+    if (row->phase == 'C' || event->name)
+        key.name = 0;
+    if (event->cat || event->many)
+        key.form |= OWN_CATEGORY; /* it is not found again */
+    else if (event->cat_iid != 0)
+        key.cat = event->cat_iid;
+    else if (event->is_sync)
+        key.form |= SYNC;
+    struct event_kind *kind = reading_kind(reading, &key);
+    if (!kind->known && !tell_kind(reading, packet, event, row->phase, kind))
         return false;
-    if (!added || row->phase != 'X')
+    row->name = kind->name;
+    if (row->phase == 'C') /* it has the name of its track */
+        row->name = reading->lanes.items[kind->lane].name;
+    else if (event->name && !reading_name(reading, event->name, event->name_length, &row->name))
+        return false;
+    if (!reading->file->phases[row->phase])
         return true;
-    if (!take_external(reading, packet, category) || !take_group(reading, packet, category) ||
+    if (!reading_add(reading, row, kind))
+        return false;
+    if (row->phase != 'X')
+        return true;
+    if (!take_external(reading, packet, kind->category) ||
+        (groups_in(kind->category) && !take_group(reading, packet, kind->category)) ||
         ((event->has_flows || (event->has_submission && row->correlation <= 0)) &&
          !take_bonds(reading, packet->message, row->correlation > 0)))
         return false;
-    return event->legacy.phase == 'X' || slices_begin(&reading->slices, row->lane, reading->loading,
-                                                      &reading->packets, packet, row->ts);
+    return event->legacy == 'X' || slices_begin(&reading->slices, kind->lane, reading->loading,
+                                                &reading->packets, packet, row->ts);
 }
 
-/* Takes an event that is just the end of a slice and its track; `*is` tells. */
-static bool take_plain_end(struct perfetto_reading *reading, const struct packet *packet, bool *is)
+/* Takes an event that is not just the end of a slice. */
+static bool take_event(struct perfetto_reading *reading, const struct packet *packet)
+{
+    const struct named named = {1u << (sizeof "stream" - 1) | 1u << (sizeof "correlation" - 1) |
+                                    1u << (sizeof "cuda_sync_kind" - 1),
+                                's', 'c'};
+    struct packet_sequence *sequence = &reading->packets.sequences[packet->sequence];
+    struct protobuf message = packet->message;
+    struct protobuf_field field;
+    struct event_reading event = {
+        .dur = NUMBER_NONE, .correlation = NUMBER_NONE, .stream = NUMBER_NONE};
+    uint32_t lane;
+    note_head(&event, &message);
+    pass_annotations(&message, named);
+    while (protobuf_next(&message, &field)) {
+        note_field(reading, packet, &event, &field);
+        pass_annotations(&message, named);
+    }
+    struct perfetto_row row = {.name = NAME_NONE,
+                               .ts = packet->ts,
+                               .dur = NUMBER_NONE,
+                               .correlation = event.correlation,
+                               .event = packet->event,
+                               .phase = track_event_phase(event.type, event.legacy)};
+    if (row.phase == 0)
+        return true;
+    if (!event.has_track)
+        event.track = sequence->has_track ? sequence->track : 0;
+    if (row.ts == NUMBER_NONE && event.is_old)
+        row.ts = old_time(sequence, packet->message);
+    if (row.ts == NUMBER_NONE && (row.phase == 'X' || row.phase == 'E'))
+        problem_add(&reading->file->problems, PROBLEM_TIME, packet->byte);
+    if (row.phase == 'E')
+        return lane_of(reading, packet, event.track, &lane) &&
+               slices_end(&reading->slices, lane, reading->loading, &reading->packets, packet,
+                          row.ts);
+    if (event.legacy == 'X' && event.dur != NUMBER_NONE)
+        row.dur = loading_duration(reading->file, row.ts, event.dur, packet->byte);
+    return add_event(reading, packet, &event, &row);
+}
+
+bool take_track_event(struct perfetto_reading *reading, const struct packet *packet)
 {
     enum { TYPE_KEY = EVENT_TYPE << 3, TRACK_KEY = EVENT_TRACK << 3 };
     const unsigned char *at = packet->message.at, *end = packet->message.end;
     uint64_t track;
     uint32_t lane;
     bool cut;
-    *is = end - at > 3 && at[0] == TYPE_KEY && at[1] == TYPE_SLICE_END && at[2] == TRACK_KEY &&
-          protobuf_varint(at + 3, end, &track, &cut) == end && packet->ts != NUMBER_NONE;
-    return !*is || (lane_of(reading, packet, true, track, &lane) &&
-                    slices_end(&reading->slices, lane, reading->loading, &reading->packets, packet,
-                               packet->ts));
-}
-
-bool take_track_event(struct perfetto_reading *reading, const struct packet *packet)
-{
-    struct packet_sequence *sequence = &reading->packets.sequences[packet->sequence];
-    bool is_end;
-    if (!take_plain_end(reading, packet, &is_end))
-        return false;
-    if (is_end)
-        return true;
-    struct protobuf message = packet->message;
-    struct protobuf_field field;
-    struct event_reading event = {.row = {.cat = NAME_NONE,
-                                          .name = NAME_NONE,
-                                          .ts = packet->ts,
-                                          .dur = NUMBER_NONE,
-                                          .correlation = NUMBER_NONE,
-                                          .stream = NUMBER_NONE,
-                                          .event = packet->event},
-                                  .legacy = {.duration = NUMBER_NONE}};
-    while (protobuf_next(&message, &field)) {
-        note_field(reading, packet, &event, &field);
-        message.at = pass_annotations(&message);
-    }
-    struct perfetto_row *row = &event.row;
-    row->phase = track_event_phase(event.type, &event.legacy);
-    if (row->phase == 0)
-        return true;
-    if (row->ts == NUMBER_NONE && event.is_old)
-        row->ts = old_time(sequence, packet->message);
-    if (row->ts == NUMBER_NONE && (row->phase == 'X' || row->phase == 'E'))
-        problem_add(&reading->file->problems, PROBLEM_TIME, packet->byte);
-    if (!lane_of(reading, packet, event.has_track, event.track, &row->lane))
-        return false;
-    if (row->phase == 'E')
-        return slices_end(&reading->slices, row->lane, reading->loading, &reading->packets, packet,
-                          row->ts);
-    if (event.legacy.phase == 'X' && event.legacy.duration != NUMBER_NONE)
-        row->dur = loading_duration(reading->file, row->ts, event.legacy.duration, packet->byte);
-    return add_event(reading, packet, &event);
+    if (end - at <= 3 || at[0] != TYPE_KEY || at[1] != TYPE_SLICE_END || at[2] != TRACK_KEY ||
+        protobuf_varint(at + 3, end, &track, &cut) != end || packet->ts == NUMBER_NONE)
+        return take_event(reading, packet);
+    return lane_of(reading, packet, track, &lane) &&
+           slices_end(&reading->slices, lane, reading->loading, &reading->packets, packet,
+                      packet->ts);
 }
 
 /* Reads the description of a thread or a process. */

@@ -2,38 +2,6 @@
 
 enum { GROUPS = 64 };
 
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-/* The same as protobuf_long_varint(), where ten bytes can be read. */
-static const unsigned char *read_ten(const unsigned char *at, uint64_t *value)
-{
-    enum { IN_WORD = 8, BITS = 56 };
-    const uint64_t more = UINT64_C(0x8080808080808080);
-    uint64_t word, last;
-    memcpy(&word, at, sizeof word);
-    last = ~word & more; /* its lowest bit is that of the last byte */
-    size_t length = IN_WORD;
-    if (last != 0) {
-        length = ((size_t)__builtin_ctzll(last) >> 3) + 1;
-        word &= last ^ (last - 1);
-    }
-    word &= ~more; /* eight times 7 bits, then four times 14, then twice 28 */
-    word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
-    word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;
-    word = (word & UINT64_C(0x000000000fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
-    if (last == 0) {
-        unsigned char ninth = at[length++];
-        word |= (uint64_t)(ninth & 0x7f) << BITS;
-        if (ninth >= 0x80) {
-            if (at[length] > 1)
-                return NULL;
-            word |= (uint64_t)at[length++] << (BITS + 7);
-        }
-    }
-    *value = word;
-    return at + length;
-}
-#endif
-
 const unsigned char *protobuf_long_varint(const unsigned char *at, const unsigned char *end,
                                           uint64_t *value, bool *cut)
 {
@@ -41,9 +9,8 @@ const unsigned char *protobuf_long_varint(const unsigned char *at, const unsigne
     uint64_t read = 0;
     *cut = false;
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    enum { LONGEST = 10 };
-    if (end - at >= LONGEST)
-        return read_ten(at, value);
+    if (end - at >= PROTOBUF_VARINT_LONGEST)
+        return protobuf_ten(at, value);
 #endif
     for (unsigned shift = 0; shift <= LAST_SHIFT; shift += 7) {
         if (at == end) {

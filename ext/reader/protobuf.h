@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/stopper.h"
-#include "source/source.h"
+#include "excerpt.h"
 
 enum protobuf_type {
     PROTOBUF_VARINT,
@@ -59,6 +59,43 @@ static inline struct protobuf protobuf_inner(const struct protobuf_field *field)
 const unsigned char *protobuf_long_varint(const unsigned char *at, const unsigned char *end,
                                           uint64_t *value, bool *cut);
 
+enum { PROTOBUF_VARINT_LONGEST = 10 /* bytes */ };
+
+/* The same where as many bytes as a varint can have may be read. */
+static inline const unsigned char *protobuf_ten(const unsigned char *at, uint64_t *value)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    enum { IN_WORD = 8, BITS = 56 };
+    const uint64_t more = UINT64_C(0x8080808080808080);
+    uint64_t word, last;
+    memcpy(&word, at, sizeof word);
+    last = ~word & more; /* its lowest bit is that of the last byte */
+    size_t length = IN_WORD;
+    if (last != 0) {
+        length = ((size_t)__builtin_ctzll(last) >> 3) + 1;
+        word &= last ^ (last - 1);
+    }
+    word &= ~more; /* eight times 7 bits, then four times 14, then twice 28 */
+    word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
+    word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;
+    word = (word & UINT64_C(0x000000000fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
+    if (last == 0) {
+        unsigned char ninth = at[length++];
+        word |= (uint64_t)(ninth & 0x7f) << BITS;
+        if (ninth >= 0x80) {
+            if (at[length] > 1)
+                return NULL;
+            word |= (uint64_t)at[length++] << (BITS + 7);
+        }
+    }
+    *value = word;
+    return at + length;
+#else
+    bool cut;
+    return protobuf_long_varint(at, at + PROTOBUF_VARINT_LONGEST, value, &cut);
+#endif
+}
+
 static inline const unsigned char *
 protobuf_varint(const unsigned char *at, const unsigned char *end, uint64_t *value, bool *cut)
 {
@@ -90,11 +127,14 @@ static inline bool protobuf_next(struct protobuf *message, struct protobuf_field
     bool cut;
     if (at >= end)
         return false;
-    if (*at >= 0x80 || *at < 1 << 3 || (*at & 5) != 0) /* neither VARINT nor BYTES */
+    uint32_t key = *at++;
+    if (key >= 0x80 && at < end)
+        key = (key & 0x7f) | (uint32_t)*at++ << 7;
+    if (key < 1 << 3 || key >= 1 << 14 || (key & 5) != 0) /* neither VARINT nor BYTES */
         return protobuf_other(message, field);
-    field->number = *at >> 3;
-    field->type = (enum protobuf_type)(*at & 7);
-    at = protobuf_varint(at + 1, end, &field->value, &cut);
+    field->number = key >> 3;
+    field->type = (enum protobuf_type)(key & 7);
+    at = protobuf_varint(at, end, &field->value, &cut);
     if (!at || (field->type == PROTOBUF_BYTES && field->value > (uint64_t)(end - at))) {
         message->broken = true;
         message->at = end;
@@ -102,6 +142,31 @@ static inline bool protobuf_next(struct protobuf *message, struct protobuf_field
     }
     field->at = at;
     message->at = field->type == PROTOBUF_BYTES ? at + field->value : at;
+    return true;
+}
+
+/* Reads the next field if it is a varint with a short key. False if not: nothing is read. */
+static inline bool protobuf_number(struct protobuf *message, unsigned char key, uint64_t *value)
+{
+    const unsigned char *at = message->at, *end = message->end;
+    bool cut;
+    if (at >= end || *at != key || !(at = protobuf_varint(at + 1, end, value, &cut)))
+        return false;
+    message->at = at;
+    return true;
+}
+
+/* The same if it has BYTES. */
+static inline bool protobuf_bytes(struct protobuf *message, unsigned char key,
+                                  const unsigned char **bytes, size_t *length)
+{
+    struct protobuf after = *message;
+    uint64_t count;
+    if (!protobuf_number(&after, key, &count) || count > (uint64_t)(after.end - after.at))
+        return false;
+    *bytes = after.at;
+    *length = (size_t)count;
+    message->at = after.at + count;
     return true;
 }
 
@@ -126,9 +191,6 @@ static inline double protobuf_double(const struct protobuf_field *field)
 bool protobuf_repeated(const struct protobuf_field *field, enum protobuf_type type,
                        struct protobuf *packed, uint64_t *value);
 
-/* A file that is a message, read piece by piece. */
-struct protobuf_file;
-
 enum protobuf_step {
     PROTOBUF_FIELD,
     PROTOBUF_END,     /* of the message that was entered last, which is left; or of the file */
@@ -137,6 +199,18 @@ enum protobuf_step {
 };
 
 enum { PROTOBUF_LONGEST = 16 << 20 /* bytes of a field in memory */, PROTOBUF_DEPTH = 8 };
+
+/* A file that is a message, read piece by piece; private. */
+struct protobuf_file {
+    struct excerpt excerpt;
+    const char *path;
+    int64_t ends[PROTOBUF_DEPTH]; /* of the messages that were entered: bytes of the file */
+    size_t depth;
+    int64_t begin;   /* of the field that was given last */
+    int64_t pending; /* bytes of it that are neither taken nor entered */
+    bool damaged;
+    struct failure trouble;
+};
 
 struct protobuf_options {
     struct stopper stopper; /* asked before every chunk */
@@ -164,16 +238,36 @@ enum protobuf_step protobuf_step(struct protobuf_file *file, struct protobuf_fie
 enum protobuf_step protobuf_take(struct protobuf_file *file, struct protobuf_field *field,
                                  struct failure *failure);
 
-/* Both at once, of the next field of a file, if that has BYTES, a number below 16, and is in memory
-** already. False if not: nothing is read. */
-bool protobuf_take_next(struct protobuf_file *file, struct protobuf_field *field);
+/* Both at once, of the next field of a file, if that has BYTES, a certain short key, and is in
+** memory already. False if not: nothing is read. SCAN_PADDING bytes after it can be read. */
+static inline bool protobuf_take_next(struct protobuf_file *file, unsigned char key,
+                                      struct protobuf_field *field)
+{
+    struct excerpt *excerpt = &file->excerpt;
+    size_t room = excerpt->end - excerpt->at;
+    uint64_t length;
+    bool cut;
+    if (room < 2 || file->damaged || file->pending > 0 || file->depth > 0)
+        return false;
+    const unsigned char *at = excerpt->bytes + excerpt->at, *end = at + room, *bytes;
+    if (*at != key || !(bytes = protobuf_varint(at + 1, end, &length, &cut)) ||
+        length > (uint64_t)(end - bytes) || length > PROTOBUF_LONGEST)
+        return false;
+    file->begin = excerpt->origin + (int64_t)excerpt->at;
+    *field = (struct protobuf_field){key >> 3, PROTOBUF_BYTES, length, bytes};
+    excerpt->at += (size_t)(bytes - at) + (size_t)length;
+    return true;
+}
 
 /* Enters the message in the field that was given last. False if PROTOBUF_DEPTH messages have been
 ** entered already. */
 bool protobuf_enter(struct protobuf_file *file, const struct protobuf_field *field);
 
 /* The byte of the uncompressed file, from 1, at which the field that was given last begins. */
-int64_t protobuf_byte(const struct protobuf_file *file);
+static inline int64_t protobuf_byte(const struct protobuf_file *file)
+{
+    return file->begin + 1;
+}
 
 /* Bytes of the uncompressed file that were given so far. */
 int64_t protobuf_read_to(const struct protobuf_file *file);

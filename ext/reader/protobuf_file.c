@@ -1,21 +1,9 @@
 #include "protobuf.h"
 
 #include "base/memory.h"
-#include "excerpt.h"
 #include "text/scan.h"
 
 enum { CHUNK = 256 * 1024, LONGEST_HEAD = 20 /* bytes of a key and a length */ };
-
-struct protobuf_file {
-    struct excerpt excerpt;
-    const char *path;
-    int64_t ends[PROTOBUF_DEPTH]; /* of the messages that were entered: bytes of the file */
-    size_t depth;
-    int64_t begin;   /* of the field that was given last */
-    int64_t pending; /* bytes of it that are neither taken nor entered */
-    bool damaged;
-    struct failure trouble;
-};
 
 struct protobuf_file *protobuf_open(const char *path, const struct protobuf_options *options,
                                     struct failure *failure)
@@ -98,26 +86,6 @@ static enum protobuf_step pass(struct protobuf_file *file, struct failure *failu
         file->pending -= (int64_t)count;
     }
     return PROTOBUF_FIELD;
-}
-
-bool protobuf_take_next(struct protobuf_file *file, struct protobuf_field *field)
-{
-    struct excerpt *excerpt = &file->excerpt;
-    uint64_t value;
-    bool cut;
-    if (!excerpt->bytes)
-        return false;
-    const unsigned char *at = excerpt->bytes + excerpt->at, *end = excerpt->bytes + excerpt->end;
-    if (file->damaged || file->pending > 0 || file->depth > 0 || end - at < LONGEST_HEAD ||
-        *at >= 0x80 || *at < 1 << 3 || (*at & 7) != PROTOBUF_BYTES)
-        return false;
-    const unsigned char *after = protobuf_varint(at + 1, end, &value, &cut);
-    if (!after || value > (uint64_t)(end - after) || value > PROTOBUF_LONGEST)
-        return false;
-    file->begin = byte_of(file);
-    *field = (struct protobuf_field){*at >> 3, PROTOBUF_BYTES, value, after};
-    excerpt->at += (size_t)(after - at) + (size_t)value;
-    return true;
 }
 
 enum protobuf_step protobuf_step(struct protobuf_file *file, struct protobuf_field *field,
@@ -204,11 +172,6 @@ bool protobuf_enter(struct protobuf_file *file, const struct protobuf_field *fie
     file->ends[file->depth++] = byte_of(file) + (int64_t)field->value;
     file->pending = 0;
     return true;
-}
-
-int64_t protobuf_byte(const struct protobuf_file *file)
-{
-    return file->begin + 1;
 }
 
 int64_t protobuf_read_to(const struct protobuf_file *file)

@@ -58,7 +58,7 @@ static inline bool ends(const char *start, const char *p, const char *with)
     return (size_t)(p - start) >= length && memcmp(p - length, with, length) == 0;
 }
 
-static inline bool text_is(const char *text, size_t length, const char *expected)
+static inline bool text_is(const void *text, size_t length, const char *expected)
 {
     return length == strlen(expected) && memcmp(text, expected, length) == 0;
 }

@@ -229,6 +229,12 @@ class Trace:
         if phase == "C":
             name = self.tracks.get(track, {}).get("name")
         args = dict(self.annotation(sequence, fields(value)) for key, value in message if key == 4)
+        if not categories and "cuda_sync_kind" in args:
+            categories = ["cuda_sync"]
+        stream, correlation = (
+            args[key] if type(args.get(key)) is int and args[key] < 1 << 63 else None
+            for key in ("stream", "correlation")
+        )
         if phase == "C":
             args = {"": signed(first(message, 30))}
         self.rows.append(
@@ -240,6 +246,8 @@ class Trace:
                 "ts": ts,
                 "dur": None,
                 "track": track,
+                "stream": stream,
+                "correlation": correlation,
                 "args": args or None,
             }
         )
@@ -264,6 +272,8 @@ class Trace:
                 "ts": ts,
                 "dur": first(message, 2),
                 "track": (first(message, 11, 0), tid),
+                "stream": tid if number.isdigit() else None,
+                "correlation": None,
                 "args": extra or None,
             }
         )

@@ -201,6 +201,11 @@ def answer(db, query, *paths):
     return sorted(repr([row[i] for i in kept]) for row in rows)
 
 
+def of_gpu(row):
+    """Whether the stream of an event is its tid: it is of the process `GPU 0` (T9.8)."""
+    return row["stream"] is row["cat"] is None and row["pid"] == 7 and isinstance(row["tid"], int)
+
+
 class Oracle(InFolder):
     """Random packets, read by the rules in Python."""
 
@@ -209,12 +214,17 @@ class Oracle(InFolder):
             with open("random.pftrace", "wb") as file:
                 file.write(random_trace(seed))
             rows = self.rows(
-                "SELECT event, ph, name, cat, ts_ns, dur_ns, pid, tid, args FROM trace_events('random.pftrace', NULL, "
-                "NULL, 'all')"
+                "SELECT event, ph, name, cat, ts_ns, dur_ns, pid, tid, stream, correlation, args "
+                "FROM trace_events('random.pftrace', NULL, NULL, 'all')"
             )
-            found = [(*row[:8], row[8] and json.loads(row[8])) for row in rows]
+            found = [(*row[:10], row[10] and json.loads(row[10])) for row in rows]
             expected = [
-                tuple(row[key] for key in ("event", "ph", "name", "cat", "ts", "dur", "pid", "tid", "args"))
+                (
+                    *(row[key] for key in ("event", "ph", "name", "cat", "ts", "dur", "pid", "tid")),
+                    row["tid"] if of_gpu(row) else row["stream"],
+                    row["correlation"],
+                    row["args"],
+                )
                 for row in oracle_perfetto.Trace("random.pftrace").rows
             ]
             with self.subTest(seed=seed):
@@ -605,10 +615,11 @@ def random_trace(seed):
         packet((60, message((1, 4), (3, message((1, 7), (6, "GPU 0")))))),
         packet((60, message((1, 5), (2, "load"), (8, b""), (5, 4)))),
     ]
-    clock, open_slices, now = {}, {}, 5000
+    numbers = pick.choice([(1, 2, 3), (1, 200, 3 << 20)])  # of the sequences
+    clock, open_slices, now = {}, {}, pick.choice([5000, (1 << 28) - 100, (1 << 56) - 90])
     for step in range(pick.randrange(5, 120)):
-        sequence = pick.randrange(1, 4)
-        now += pick.choice([0, 0, 1, 50, -30 if pick.random() < 0.2 else 7])
+        sequence = pick.choice(numbers) if step % 3 == 0 else numbers[0]
+        now += pick.choice([0, 0, 1, 50, -30 if pick.random() < 0.2 else 7, 1 << 28 if pick.random() < 0.2 else 8])
         choice = pick.random()
         when = [(8, now)] if pick.random() < 0.8 else [(8, now), (58, pick.choice([3, 4, 64]))]
         if sequence in clock and pick.random() < 0.5:
@@ -676,7 +687,13 @@ def random_trace(seed):
                 (
                     4,
                     message(
-                        pick.choice([(10, "n"), (1, pick.randrange(1, 5))]),
+                        pick.choice(
+                            [
+                                (10, "n"),
+                                (1, pick.randrange(1, 5)),
+                                (10, pick.choice(["stream", "correlation", "cuda_sync_kind", "string"])),
+                            ]
+                        ),
                         pick.choice(
                             [
                                 (2, 1),
@@ -744,21 +761,22 @@ class Cost(InFolder):
 
     TIMES = 4500
 
-    def seconds(self, path):
-        """CPU time of a new connection; the best of several."""
-        best = float("inf")
-        for _ in range(5):
-            db = connect()
-            start = time.process_time()
-            rows = db.execute("SELECT sum(counts) FROM trace_ops(?, 'all', 'all')", (path,)).fetchall()
-            best = min(best, time.process_time() - start)
-            db.close()
-        return best, rows
+    def seconds(self, *paths):
+        """CPU time of a new connection for each, in turns; the best of several."""
+        best = [float("inf")] * len(paths)
+        for _ in range(7):
+            for i, path in enumerate(paths):
+                db = connect()
+                start = time.process_time()
+                rows = db.execute("SELECT sum(counts) FROM trace_ops(?, 'all', 'all')", (path,)).fetchall()
+                best[i] = min(best[i], time.process_time() - start)
+                db.close()
+        return *best, rows[0][0]
 
     @alone
     @slowest
-    def test_a_million_events_take_no_more_cpu_time_than_as_json(self):
-        """Within the noise of a measurement: 0.98 to 1.04 were seen, by instructions it is 1.13."""
+    def test_a_million_events_take_less_cpu_time_than_as_json(self):
+        """0.64 to 0.82 were seen on a loaded machine; by instructions it is 0.82."""
         with gzip.open(os.path.join(FOLDER, "test.pftrace")) as file:
             packets = packets_of(file.read())
         head, tail = (
@@ -776,10 +794,10 @@ class Cost(InFolder):
             for i in range(self.TIMES):
                 file.write(b"," * (i > 0) + events)
             file.write(b"]}")
-        (native, rows), (side, _) = self.seconds("large.pftrace"), self.seconds("large.json.gz")
-        print(f"\n{rows[0][0]} events: .pftrace {native:.3f} s, JSON {side:.3f} s")
-        self.assertGreater(rows[0][0], 1_000_000)
-        self.assertLess(native, 1.25 * side)
+        native, side, events = self.seconds("large.pftrace", "large.json.gz")
+        print(f"\n{events} events: .pftrace {native:.3f} s, JSON {side:.3f} s")
+        self.assertGreater(events, 1_000_000)
+        self.assertLess(native, side)
 
 
 if __name__ == "__main__":
