@@ -165,16 +165,15 @@ FUZZED = CC=clang BUILD=build/fuzzed OPTIMIZE=-O2 FUZZ_FLAGS=-fsanitize=fuzzer \
 
 fuzz: needed ## look for FUZZ_SECONDS (30) for inputs that break each reader
 	$(MAKE) --no-print-directory $(FUZZED) replay
-	@$(MAKE) --no-print-directory $(patsubst tests/c/fuzz/%_fuzz.c,fuzz-%,$(wildcard tests/c/fuzz/*_fuzz.c))
-
-fuzz-%: FUZZ_LIMITS = -max_len=4096 -timeout=10
-fuzz-%: FUZZ_SEEDS = tests/c/fuzz/$*_seeds
-fuzz-reader: FUZZ_LIMITS += -dict=tests/c/fuzz/trace.dict
-fuzz-reader: FUZZ_SEEDS = tests/c/fuzz/seeds tests/c/fuzz/found
-fuzz-perfetto: FUZZ_LIMITS = -max_len=8192 -timeout=20
-fuzz-%:
-	@mkdir -p build/fuzzed/made/$*
-	build/fuzzed/fuzz/$*_fuzz -max_total_time=$(FUZZ_SECONDS) $(FUZZ_LIMITS) -artifact_prefix=build/fuzzed/ build/fuzzed/made/$* $(FUZZ_SEEDS)
+	@mkdir -p build/fuzzed/corpus
+	build/fuzzed/fuzz/reader_fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -dict=tests/c/fuzz/trace.dict \
+	-artifact_prefix=build/fuzzed/ build/fuzzed/corpus tests/c/fuzz/seeds tests/c/fuzz/found
+	@mkdir -p build/fuzzed/snapshots
+	build/fuzzed/fuzz/snapshot_fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 \
+	-artifact_prefix=build/fuzzed/ build/fuzzed/snapshots tests/c/fuzz/snapshot_seeds
+	@mkdir -p build/fuzzed/rows
+	build/fuzzed/fuzz/rows_fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=20 \
+	-artifact_prefix=build/fuzzed/ build/fuzzed/rows tests/c/fuzz/rows_seeds
 
 # The generated traces are kept in $(BUILD)/bench.
 bench: SIZE ?= medium
@@ -361,10 +360,15 @@ $(BUILD)/unit/%: tests/c/unit/%.c tests/c/unit/unit.h $(LOWER_OBJECTS)
 # A program that reads the inputs it is given; with `make fuzz`, one that makes them up.
 FUZZ_FLAGS ?= -DREPLAY
 
+# What makes rows by SQLite's functions.
+ROWS = database profilers rocprof xplane
+$(BUILD)/fuzz/rows_fuzz: MORE_OBJECTS = $(filter $(ROWS:%=$(BUILD)/ext/%/%),$(OBJECTS))
+$(BUILD)/fuzz/rows_fuzz: $(filter $(ROWS:%=$(BUILD)/ext/%/%),$(OBJECTS))
+
 $(BUILD)/fuzz/%: tests/c/fuzz/%.c $(wildcard tests/c/fuzz/*.h) $(LOWER_OBJECTS)
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
-	@$(CC) $(FLAGS) $(FUZZ_FLAGS) -o $@ $< $(LOWER_OBJECTS) $(LDFLAGS) -pthread -lz -lm -ldl -lsqlite3
+	@$(CC) $(FLAGS) $(FUZZ_FLAGS) -o $@ $< $(MORE_OBJECTS) $(LOWER_OBJECTS) $(LDFLAGS) -pthread -lz -lm -ldl -lsqlite3
 
 # The programs stand before the C library's functions, also for what they load.
 $(BUILD)/fault/%: tests/c/fault/%.c | needed

@@ -114,7 +114,7 @@ struct event_name *plane_event_name(const struct xplane *plane, int64_t id);
 
 static inline const char *xspace_text(const struct xspace *space, struct kept_bytes span)
 {
-    return (const char *)space->kept + span.at;
+    return space->kept ? (const char *)space->kept + span.at : ""; /* of no bytes, then */
 }
 
 /* Whether the first bytes of a file, as many as are at hand, are those of an XSpace. */

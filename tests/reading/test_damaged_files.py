@@ -337,7 +337,7 @@ print(f"{min(took, default=9):.3f}")
 @slow
 @alone
 class Bombs(InFolder):
-    """10 MB of gzip that are 10 GB of JSON: a second of it."""
+    """10 MB of gzip that are 10 GB of JSON or packets: a second of it."""
 
     def assert_bounded(self, start, filler):
         members("bomb.json.gz", start, filler, 10 ** 10)
@@ -368,6 +368,11 @@ class Bombs(InFolder):
         self.assert_bounded(b'{"traceEvents": [', b"x")
         self.assert_bounded(b'{"traceEvents": [', b"{")
         self.assert_bounded(b'{"traceEvents": [', b",")
+
+    def test_packets_of_perfetto(self):
+        clears_and_names = b"\n\x0f\x50\x01\x68\x01\x62\x09\x12\x07\x08\x01\x12\x03abc"
+        for filler in (b"\n\0", clears_and_names):
+            self.assert_bounded(b"\n\x02\x40\x01", filler)
 
     def test_what_follows_is_read(self):
         """Of 100 MB in one string 16 MiB are looked at; then reading goes on."""

@@ -32,5 +32,5 @@ class Fuzz(unittest.TestCase):
     def test_seeds_of_snapshots(self):
         self.replay("snapshot_seeds", "snapshot_fuzz")
 
-    def test_seeds_of_packets(self):
-        self.replay("perfetto_seeds", "perfetto_fuzz")
+    def test_seeds_of_other_files(self):
+        self.replay("rows_seeds", "rows_fuzz")
