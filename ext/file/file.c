@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "text/text.h"
 #include "order.h"
 #include "row_source.h"
 #include "stacks.h"
+#include "text/text.h"
 
 static size_t steps_memory(const struct trace_file *file, const struct steps *steps)
 {
@@ -29,6 +29,12 @@ bool file_changed(const struct trace_file *file, struct failure *failure)
 {
     return failure_set(failure, FAILURE_READ,
                        "'%s' has changed while it was read: run the query again", file->path);
+}
+
+bool file_same(const struct trace_file *file, const struct identity *identity,
+               struct failure *failure)
+{
+    return source_same(identity, &file->identity) || file_changed(file, failure);
 }
 
 struct trace_file *file_new(const char *path, struct failure *failure)
@@ -76,7 +82,7 @@ void file_shrink(struct trace_file *file)
     memory_free(file->known_steps);
     memory_free(file->annotations);
     memory_free(file->groups);
-    if (file->source)
+    if (file->source && file->source->release)
         file->source->release(file->origin);
     file->origin = NULL;
     file->origin_size = 0;

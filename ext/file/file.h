@@ -127,6 +127,10 @@ static inline uint32_t step_of(const struct steps *steps, size_t row)
 /* Fails, because a file is not what it was when it was loaded. */
 bool file_changed(const struct trace_file *file, struct failure *failure);
 
+/* Whether it is, by its identity; else fails so. */
+bool file_same(const struct trace_file *file, const struct identity *identity,
+               struct failure *failure);
+
 /* Makes an empty file with one reference; NULL if out of memory. */
 struct trace_file *file_new(const char *path, struct failure *failure);
 

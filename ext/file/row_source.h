@@ -16,7 +16,8 @@ struct row_source {
     ** is opened in less time. False on failure (FAILURE_READ, FAILURE_MEMORY). */
     bool (*look)(const char *path, bool json, bool *is, struct failure *failure);
 
-    /* Whether the file is complete (G2); false on failure (FAILURE_READ, FAILURE_MEMORY). */
+    /* Whether the file is complete (G2); false on failure (FAILURE_READ, FAILURE_MEMORY). NULL: it
+    ** always is. */
     bool (*complete)(const char *path, struct failure *failure);
 
     /* Fills in parts of a file (loading->file->part), which are read together: what each is, and if
@@ -43,7 +44,7 @@ struct row_source {
     bool (*next)(void *begun, int64_t event, struct token *args, struct failure *failure);
     void (*end)(void *begun);
 
-    /* Frees what `read` left in file->origin; NULL is allowed. */
+    /* Frees what `read` left in file->origin; NULL is allowed. NULL: it leaves nothing. */
     void (*release)(void *origin);
 };
 

@@ -157,27 +157,23 @@ static bool lane_of(struct perfetto_reading *reading, int64_t gpu, uint32_t queu
     return true;
 }
 
-/* Keeps the process group of the last row, if extra data tell one. */
-static bool take_group(struct perfetto_reading *reading, const struct packet *packet,
-                       enum category category)
+/* Goes to the next of the extra data that may tell a process group. */
+static bool next_extra(const struct perfetto_reading *reading, const struct packet *packet,
+                       struct protobuf *message, struct arg_text *arg)
 {
-    struct trace_file *file = reading->file;
-    size_t row = file->columns.count - 1;
-    uint32_t values[GROUP_KEYS] = {NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE};
-    struct protobuf message = packet->message;
     struct protobuf_field field;
-    if (!groups_may(&reading->group_names, file, row, category, reading->failure))
-        return reading->failure->code == FAILURE_NONE;
-    while (protobuf_next(&message, &field)) {
-        if (field.number == STAGE_EXTRA && field.type == PROTOBUF_BYTES) {
-            struct extra_field extra = extra_read(protobuf_inner(&field));
-            if (extra.name && !reading_group_arg(reading, values, extra.name, extra.name_length,
-                                                 extra.value, extra.length))
-                return false;
-        }
-        pass_extra(&message, named_of_groups);
+    (void)reading, (void)packet;
+    for (;;) {
+        pass_extra(message, named_of_groups);
+        if (!protobuf_next(message, &field))
+            return false;
+        if (field.number != STAGE_EXTRA || field.type != PROTOBUF_BYTES)
+            continue;
+        struct extra_field extra = extra_read(protobuf_inner(&field));
+        *arg = (struct arg_text){extra.name, extra.value, extra.name_length, extra.length};
+        if (extra.name)
+            return true;
     }
-    return groups_add(file, row, category, values, reading->failure);
 }
 
 /* Takes the names that an old event has itself, and those of its queue and stage. */
@@ -260,7 +256,8 @@ bool take_render_stage(struct perfetto_reading *reading, const struct packet *pa
         problem_add(&reading->file->problems, PROBLEM_NO_DURATION, packet->byte);
     else
         row->dur = loading_duration(reading->file, row->ts, row->dur, packet->byte);
-    return reading_add(reading, row, kind) && take_group(reading, packet, kind->category) &&
+    return reading_add(reading, row, kind) &&
+           reading_group(reading, packet, kind->category, next_extra) &&
            (row->correlation > 0 || stage.id == 0 || kind->category == CATEGORY_GPU_ANNOTATION ||
             reading_bond(reading, stage.id, BOND_SUBMISSION));
 }

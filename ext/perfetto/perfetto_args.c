@@ -28,8 +28,7 @@ void *perfetto_args_begin(const struct trace_file *file, const struct stopper *s
     args->file = file;
     options.stopper.read = NULL; /* it has been read */
     if (packets_open(&args->packets, file->path, &options, failure) &&
-        (source_same(protobuf_identity(args->packets.file), &file->identity) ||
-         file_changed(file, failure)))
+        file_same(file, protobuf_identity(args->packets.file), failure))
         return args;
     perfetto_args_end(args);
     return NULL;

@@ -79,14 +79,27 @@ bool reading_add(struct perfetto_reading *reading, const struct perfetto_row *ro
                                                            .phase = row->phase});
 }
 
-bool reading_group_arg(struct perfetto_reading *reading, uint32_t values[GROUP_KEYS],
-                       const void *name, size_t name_length, const void *text, size_t length)
+bool reading_group(struct perfetto_reading *reading, const struct packet *packet,
+                   enum category category,
+                   bool (*next)(const struct perfetto_reading *reading, const struct packet *packet,
+                                struct protobuf *message, struct arg_text *arg))
 {
-    for (int key = 0; text && key < GROUP_KEYS; key++)
-        if (values[key] == NAME_NONE && text_is(name, name_length, group_keys[key]) &&
-            !text_is(text, length, "null") && !reading_name(reading, text, length, &values[key]))
-            return false;
-    return true;
+    struct trace_file *file = reading->file;
+    size_t row = file->columns.count - 1;
+    uint32_t values[GROUP_KEYS] = {NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE};
+    struct protobuf message = packet->message;
+    struct arg_text arg;
+    if (!groups_in(category))
+        return true;
+    if (!groups_may(&reading->group_names, file, row, category, reading->failure))
+        return reading->failure->code == FAILURE_NONE;
+    while (next(reading, packet, &message, &arg))
+        for (int key = 0; arg.text && key < GROUP_KEYS; key++)
+            if (values[key] == NAME_NONE && text_is(arg.name, arg.name_length, group_keys[key]) &&
+                !text_is(arg.text, arg.length, "null") &&
+                !reading_name(reading, arg.text, arg.length, &values[key]))
+                return false;
+    return groups_add(file, row, category, values, reading->failure);
 }
 
 bool reading_bond(struct perfetto_reading *reading, uint64_t id, enum bond_kind kind)

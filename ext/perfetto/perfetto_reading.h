@@ -95,9 +95,18 @@ bool reading_place(struct perfetto_reading *reading, struct event_kind *kind, ui
 bool reading_add(struct perfetto_reading *reading, const struct perfetto_row *row,
                  const struct event_kind *kind);
 
-/* Notes what an arg says of the process group of a row. `text` may be NULL. */
-bool reading_group_arg(struct perfetto_reading *reading, uint32_t values[GROUP_KEYS],
-                       const void *name, size_t name_length, const void *text, size_t length);
+/* An arg of an event: its name, and its value if that is a text, else NULL. */
+struct arg_text {
+    const void *name, *text;
+    size_t name_length, length;
+};
+
+/* Keeps the process group of the last row, if its args tell one. `next` goes through those of its
+** packet that may: false after the last one. */
+bool reading_group(struct perfetto_reading *reading, const struct packet *packet,
+                   enum category category,
+                   bool (*next)(const struct perfetto_reading *reading, const struct packet *packet,
+                                struct protobuf *message, struct arg_text *arg));
 
 /* Keeps that a row launches, or is launched as, what a number stands for. */
 bool reading_bond(struct perfetto_reading *reading, uint64_t id, enum bond_kind kind);

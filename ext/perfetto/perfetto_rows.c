@@ -98,41 +98,14 @@ static bool look(const char *path, bool json, bool *is, struct failure *failure)
 {
     enum { MOST = 1024 };
     unsigned char bytes[MOST];
-    struct failure seen = {.code = FAILURE_NONE};
-    size_t length = 0;
-    ptrdiff_t got = 1;
+    size_t length;
     (void)json;
-    *is = false;
-    struct source *source = source_open_head(path, failure);
-    if (!source)
-        return false;
-    while (length < MOST && got > 0) {
-        got = source_read(source, bytes + length, MOST - length, &seen);
-        length += got > 0 ? (size_t)got : 0;
-    }
-    source_close(source);
-    *is = packets_are(bytes, length);
-    if (seen.code == FAILURE_DAMAGE) /* who reads the file will say so */
-        failure_clear(&seen);
-    failure_move(failure, &seen);
+    *is = source_head(path, bytes, MOST, &length, failure) && packets_are(bytes, length);
     return failure->code == FAILURE_NONE;
 }
 
-static bool complete(const char *path, struct failure *failure)
-{
-    (void)path, (void)failure;
-    return true;
-}
-
-static void release(void *origin)
-{
-    (void)origin;
-}
-
 const struct row_source perfetto_rows = {.look = look,
-                                         .complete = complete,
                                          .read = read_trace,
                                          .begin = perfetto_args_begin,
                                          .next = perfetto_args_next,
-                                         .end = perfetto_args_end,
-                                         .release = release};
+                                         .end = perfetto_args_end};

@@ -207,25 +207,16 @@ static bool next_annotation(const struct perfetto_reading *reading, const struct
     }
 }
 
-/* Keeps the process group of the last row, if it tells one. */
-static bool take_group(struct perfetto_reading *reading, const struct packet *packet,
-                       enum category category)
+/* Goes to the next of the annotations that may tell a process group. */
+static bool next_of_group(const struct perfetto_reading *reading, const struct packet *packet,
+                          struct protobuf *message, struct arg_text *arg)
 {
-    struct trace_file *file = reading->file;
-    size_t row = file->columns.count - 1;
-    uint32_t values[GROUP_KEYS] = {NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE};
-    struct protobuf message = packet->message;
     struct annotation_field annotation;
-    const char *text;
-    size_t length = 0;
-    if (!groups_may(&reading->group_names, file, row, category, reading->failure))
-        return reading->failure->code == FAILURE_NONE;
-    while (next_annotation(reading, packet, &message, named_of_groups, &annotation)) {
-        text = annotation_text(&reading->packets, packet, &annotation.value, &length);
-        if (!reading_group_arg(reading, values, annotation.name, annotation.length, text, length))
-            return false;
-    }
-    return groups_add(file, row, category, values, reading->failure);
+    if (!next_annotation(reading, packet, message, named_of_groups, &annotation))
+        return false;
+    *arg = (struct arg_text){.name = annotation.name, .name_length = annotation.length};
+    arg->text = annotation_text(&reading->packets, packet, &annotation.value, &arg->length);
+    return true;
 }
 
 /* Keeps the External id of the last row, if it is an annotation that has one. */
@@ -340,7 +331,7 @@ static bool add_event(struct perfetto_reading *reading, const struct packet *pac
     if (row->phase != 'X')
         return true;
     if (!take_external(reading, packet, kind->category) ||
-        (groups_in(kind->category) && !take_group(reading, packet, kind->category)) ||
+        !reading_group(reading, packet, kind->category, next_of_group) ||
         ((event->has_flows || (event->has_submission && row->correlation <= 0)) &&
          !take_bonds(reading, packet->message, row->correlation > 0)))
         return false;

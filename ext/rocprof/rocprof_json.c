@@ -193,8 +193,7 @@ static void *begin_args(const struct trace_file *file, const struct stopper *sto
     args->stopper = *stopper;
     args->stopper.read = NULL; /* it has been read */
     if (rocprof_open(&args->rocprof, file->path, file->by_zlib, &args->stopper, failure) &&
-        (source_same(source_identity(args->rocprof.walk.in.source), &file->identity) ||
-         file_changed(file, failure)))
+        file_same(file, source_identity(args->rocprof.walk.in.source), failure))
         return args;
     end_args(args);
     return NULL;
@@ -313,40 +312,16 @@ static bool look(const char *path, bool json, bool *is, struct failure *failure)
     enum { MOST = 64 };
     static const char usual[] = "{\"rocprofiler-s"; /* no more is needed to tell it */
     char bytes[MOST + 1] = "";
-    size_t length = 0;
-    ptrdiff_t got = 1;
+    size_t length;
     *is = json && source_begins(path, usual, sizeof usual - 1);
-    if (!json || *is || !strstr(path, "results"))
-        return true;
-    struct failure trouble = {.code = FAILURE_NONE};
-    struct source *source = source_open(path, false, &trouble);
-    while (source && length < MOST && got > 0) {
-        got = source_read(source, (unsigned char *)bytes + length, MOST - length, &trouble);
-        length += got > 0 ? (size_t)got : 0;
-    }
-    source_close(source);
-    *is = is_first_key(bytes);
-    if (trouble.code == FAILURE_DAMAGE) /* who reads the file will say so */
-        failure_clear(&trouble);
-    failure_move(failure, &trouble);
+    if (json && !*is && strstr(path, "results"))
+        *is = source_head(path, bytes, MOST, &length, failure) && is_first_key(bytes);
     return failure->code == FAILURE_NONE;
 }
 
-static bool complete(const char *path, struct failure *failure)
-{
-    (void)path, (void)failure;
-    return true;
-}
-
-static void release(void *origin)
-{
-    memory_free(origin);
-}
-
 const struct row_source rocprof_json = {.look = look,
-                                        .complete = complete,
                                         .read = read_document,
                                         .begin = begin_args,
                                         .next = next_args,
                                         .end = end_args,
-                                        .release = release};
+                                        .release = memory_free};

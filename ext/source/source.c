@@ -157,11 +157,6 @@ bool source_begins(const char *path, const char *bytes, size_t length)
     return begins;
 }
 
-struct source *source_open_head(const char *path, struct failure *failure)
-{
-    return open_source(path, true, HEAD_SIZE, failure);
-}
-
 void source_read_ahead(struct source *source, atomic_int *idle)
 {
     source->idle = source->decoder ? idle : NULL;
@@ -177,6 +172,21 @@ void source_close(struct source *source)
     if (source->file != -1)
         file_close(source->file);
     memory_free(source);
+}
+
+bool source_head(const char *path, void *bytes, size_t room, size_t *length,
+                 struct failure *failure)
+{
+    struct failure seen = {.code = FAILURE_NONE};
+    struct source *source = open_source(path, true, HEAD_SIZE, &seen);
+    ptrdiff_t got = source ? 1 : 0;
+    for (*length = 0; *length < room && got > 0; *length += got > 0 ? (size_t)got : 0)
+        got = source_read(source, (unsigned char *)bytes + *length, room - *length, &seen);
+    source_close(source);
+    if (seen.code == FAILURE_DAMAGE)
+        failure_clear(&seen);
+    failure_move(failure, &seen);
+    return failure->code == FAILURE_NONE;
 }
 
 bool source_unchanged(const struct source *source, struct failure *failure)

@@ -47,8 +47,10 @@ bool source_identify(const char *path, struct identity *identity, struct failure
 /* Whether a path is a regular file that begins with some bytes. */
 bool source_begins(const char *path, const char *bytes, size_t length);
 
-/* As source_open(), to look at the beginning of a file: reads few bytes at a time. */
-struct source *source_open_head(const char *path, struct failure *failure);
+/* Reads the first bytes of a file, as many as there is room for. Damaged gzip ends them: who reads
+** the file will say so. False on failure (FAILURE_READ, FAILURE_MEMORY). */
+bool source_head(const char *path, void *bytes, size_t room, size_t *length,
+                 struct failure *failure);
 
 /* Reads up to `room` bytes into `to`. Returns the number of bytes read, 0 at the end, -1 on
 ** failure: FAILURE_DAMAGE for damaged gzip (after all bytes before the damage have been given),

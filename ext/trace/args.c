@@ -52,8 +52,7 @@ static bool open_file(struct args_reader *reader, const struct trace_file *file,
     reader->document = document_open(file->path, &reader->options, failure);
     if (!reader->document)
         return false;
-    return source_same(document_identity(reader->document), &file->identity) ||
-           file_changed(file, failure);
+    return file_same(file, document_identity(reader->document), failure);
 }
 
 /* Counts the args of a row as a problem, at most once per row. */

@@ -315,7 +315,7 @@ static void add_request(struct read_queue *queue, struct cache_request *request,
 /* Whether a file of the cache still has all that it should have (G2). */
 static bool is_complete(const struct trace_file *file, const char *path, struct failure *failure)
 {
-    return !file->source || file->outcome == DOCUMENT_NOT_TRACE ||
+    return !file->source || !file->source->complete || file->outcome == DOCUMENT_NOT_TRACE ||
            file->source->complete(path, failure);
 }
 

@@ -29,8 +29,7 @@ void *xplane_args_begin(const struct trace_file *file, const struct stopper *sto
     args->file = file;
     options.stopper.read = NULL; /* it has been read */
     if (xspace_open(&args->space, file->path, &options, failure) &&
-        (source_same(protobuf_identity(args->space.file), &file->identity) ||
-         file_changed(file, failure)))
+        file_same(file, protobuf_identity(args->space.file), failure))
         return args;
     xplane_args_end(args);
     return NULL;

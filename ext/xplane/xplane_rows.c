@@ -312,40 +312,14 @@ static bool look(const char *path, bool json, bool *is, struct failure *failure)
 {
     enum { MOST = 4096 };
     unsigned char bytes[MOST];
-    struct failure trouble = {.code = FAILURE_NONE};
-    size_t length = 0;
-    ptrdiff_t got = 1;
-    *is = false;
-    if (!may_be(path, json))
-        return true;
-    struct source *source = source_open(path, false, &trouble);
-    while (source && length < MOST && got > 0) {
-        got = source_read(source, bytes + length, MOST - length, &trouble);
-        length += got > 0 ? (size_t)got : 0;
-    }
-    source_close(source);
-    *is = xspace_is(bytes, length);
-    if (trouble.code == FAILURE_DAMAGE) /* who reads the file will say so */
-        failure_clear(&trouble);
-    failure_move(failure, &trouble);
+    size_t length;
+    *is = may_be(path, json) && source_head(path, bytes, MOST, &length, failure) &&
+          xspace_is(bytes, length);
     return failure->code == FAILURE_NONE;
 }
 
-static bool complete(const char *path, struct failure *failure)
-{
-    (void)path, (void)failure;
-    return true;
-}
-
-static void release(void *origin)
-{
-    (void)origin;
-}
-
 const struct row_source xplane_rows = {.look = look,
-                                       .complete = complete,
                                        .read = read_profile,
                                        .begin = xplane_args_begin,
                                        .next = xplane_args_next,
-                                       .end = xplane_args_end,
-                                       .release = release};
+                                       .end = xplane_args_end};

@@ -776,7 +776,7 @@ class Cost(InFolder):
     @alone
     @slowest
     def test_a_million_events_take_less_cpu_time_than_as_json(self):
-        """0.64 to 0.82 were seen on a loaded machine; by instructions it is 0.82."""
+        """0.64 to 0.82 were seen on a loaded machine; by instructions it is 0.83."""
         with gzip.open(os.path.join(FOLDER, "test.pftrace")) as file:
             packets = packets_of(file.read())
         head, tail = (

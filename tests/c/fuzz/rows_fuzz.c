@@ -1,6 +1,7 @@
 /*
-** A fuzz target for files that become rows and are not JSON documents of events: packets of Perfetto, profiles of
-** XLA, rocprofv3's JSON. One file is read plain and packed, with its args, which must agree and make sense.
+** A fuzz target for files that become rows and are not documents of events: packets of Perfetto,
+** profiles of XLA, rocprofv3's JSON. One is read plain and packed, with its args, which must agree
+** and make sense.
 **
 ** An input is three bytes of options and then the file:
 **   1. gzip members (two bits), whether a failing allocation is followed by more, and whether
