@@ -82,8 +82,9 @@ static bool merge_runs(struct sort *sort, const char *from, char *to)
     for (size_t i = 0; i < sort->runs && done; i += 2) {
         size_t middle = sort->ends[i], end = sort->ends[i + 1 < sort->runs ? i + 1 : i];
         const char *a = from + first * size, *b = from + middle * size, *b_end = from + end * size;
-        done = size == 24 ? merge(sort, a, b, b_end, to + first * size, 24)
-                          : merge(sort, a, b, b_end, to + first * size, size);
+        done = size == 16   ? merge(sort, a, b, b_end, to + first * size, 16)
+               : size == 24 ? merge(sort, a, b, b_end, to + first * size, 24)
+                            : merge(sort, a, b, b_end, to + first * size, size);
         sort->ends[made++] = first = end;
     }
     sort->runs = made;

@@ -9,15 +9,16 @@
 struct gain_finder {
     const struct gains_request *request;
     struct gains *gains;
-    uint32_t *gain_of;    /* by part: index of its gain */
-    uint32_t *order;      /* parts by gain */
-    uint32_t *part_of;    /* by edge: its part, or SIM_NONE */
-    int64_t *iterations;  /* the numbers of the chosen steps, ascending */
+    uint32_t *gain_of;   /* by part: index of its gain */
+    uint32_t *order;     /* parts by gain */
+    uint32_t *part_of;   /* by edge: its part, or SIM_NONE */
+    int64_t *iterations; /* the numbers of the chosen steps, ascending */
     size_t iteration_count;
-    size_t first_rank; /* index of the gain of the first rank */
-    struct sim_shift *shifts;
-    size_t shift_count, shift_capacity;
-    wide_time *lengths; /* room for all steps */
+    size_t first_rank;        /* index of the gain of the first rank */
+    struct sim_shift *shifts; /* of a pass */
+    unsigned char *of;        /* by shift: its lane */
+    size_t shift_count, shift_capacity, of_capacity;
+    wide_time *lengths; /* room for all steps of all lanes */
     struct failure *failure;
 };
 
@@ -216,43 +217,75 @@ static bool add_paths(struct gain_finder *finder)
     return done;
 }
 
-static bool add_shift(struct gain_finder *finder, const struct sim_use *use, bool half)
+enum { LANES_OF_GAIN = 2 }; /* it takes half, or nothing */
+
+/* Adds the shifts of a lag, to half and to nothing, from a lane on. */
+static bool add_shift(struct gain_finder *finder, const struct sim_use *use, int lane)
 {
     int64_t lag = sim_lag(finder->request->parts->graph, use->node, use->edge);
-    if (!MEMORY_GROW(finder->shifts, finder->shift_capacity, finder->shift_count + 1))
+    size_t count = finder->shift_count + LANES_OF_GAIN;
+    if (!MEMORY_GROW(finder->shifts, finder->shift_capacity, count) ||
+        !MEMORY_GROW(finder->of, finder->of_capacity, count))
         return failure_memory(finder->failure);
-    finder->shifts[finder->shift_count++] =
-        (struct sim_shift){*use, half ? sim_times(lag, 0.5) - lag : -lag};
+    for (int i = 0; i < LANES_OF_GAIN; i++) {
+        finder->of[finder->shift_count] = (unsigned char)(1u << (lane + i));
+        finder->shifts[finder->shift_count++] =
+            (struct sim_shift){*use, (i == 0 ? sim_times(lag, 0.5) : 0) - lag};
+    }
     return true;
 }
 
 /* Adds the shifts of a part that is of a gain. */
-static bool add_shifts(struct gain_finder *finder, const struct gain *gain, size_t part, bool half)
+static bool add_part(struct gain_finder *finder, const struct gain *gain, size_t part, int lane)
 {
     const struct sim_parts *parts = finder->request->parts;
     bool all = gain->what != SIM_WHATS, done = true;
     for (size_t i = parts->first[part]; done && i < parts->first[part + 1]; i++)
         done = (!(all || rank_gain(finder, parts->uses[i].node) == gain) ||
-                add_shift(finder, &parts->uses[i], half)) &&
+                add_shift(finder, &parts->uses[i], lane)) &&
                stopper_goes_on(finder->request->stopper, i, finder->failure);
     return done;
 }
 
-/* Simulates that what a gain is of takes half, or nothing. */
-static bool find_gain(struct gain_finder *finder, struct gain *gain, bool half)
+/* Adds the shifts of a gain. */
+static bool add_gain_shifts(struct gain_finder *finder, const struct gain *gain, int lane)
+{
+    const struct sim_parts *parts = finder->request->parts;
+    bool done = true;
+    for (size_t i = gain->first; done && i < gain->first + gain->count; i++)
+        done = add_part(finder, gain, finder->order[i], lane);
+    for (size_t part = 0; done && gain->what == SIM_WHATS && part < parts->count; part++)
+        done = !is_own(&parts->items[part]) || add_part(finder, gain, part, lane);
+    return done;
+}
+
+/* Simulates that what the next few gains are of takes half, or nothing; moves on. What no step
+** depends on gains nothing. */
+static bool find_gains(struct gain_finder *finder, size_t *next)
 {
     const struct gains_request *request = finder->request;
+    struct gains *gains = finder->gains;
+    struct gain *found[SIM_LANES / LANES_OF_GAIN];
+    int count = 0;
     bool done = true;
     finder->shift_count = 0;
-    for (size_t i = gain->first; done && i < gain->first + gain->count; i++)
-        done = add_shifts(finder, gain, finder->order[i], half);
-    for (size_t part = 0; done && gain->what == SIM_WHATS && part < request->parts->count; part++)
-        done = !is_own(&request->parts->items[part]) || add_shifts(finder, gain, part, half);
-    done = done && sim_net_run(request->net, finder->shifts, finder->shift_count, finder->lengths,
-                               request->stopper, finder->failure);
-    if (done)
-        *(half ? &gain->half : &gain->none) =
-            finder->gains->total - sim_steps_sum(request->steps, finder->lengths);
+    for (; done && *next < gains->count && count < SIM_LANES / LANES_OF_GAIN; ++*next)
+        if (gains->items[*next].depends) {
+            found[count] = &gains->items[*next];
+            done = add_gain_shifts(finder, found[count], LANES_OF_GAIN * count);
+            count++;
+        }
+    const struct sim_pass pass = {finder->shifts, finder->of, finder->shift_count,
+                                  LANES_OF_GAIN * count};
+    done = done &&
+           sim_net_run(request->net, &pass, finder->lengths, request->stopper, finder->failure);
+    const wide_time *lengths = finder->lengths;
+    for (int i = 0; done && i < count; i++) {
+        found[i]->half = gains->total - sim_steps_sum(request->steps, lengths);
+        lengths += request->steps->count;
+        found[i]->none = gains->total - sim_steps_sum(request->steps, lengths);
+        lengths += request->steps->count;
+    }
     return done;
 }
 
@@ -276,7 +309,7 @@ bool gains_find(struct gains *gains, const struct gains_request *request, struct
     struct gain_finder finder = {.request = request, .gains = gains, .failure = failure};
     *gains = (struct gains){.steps = request->steps->chosen};
     finder.part_of = memory_filled(request->parts->graph->edges + 1, sizeof *finder.part_of);
-    finder.lengths = memory_zeroed(request->steps->count, sizeof *finder.lengths);
+    finder.lengths = memory_zeroed(SIM_LANES * request->steps->count, sizeof *finder.lengths);
     bool done = (finder.part_of && finder.lengths) || failure_memory(failure);
     done = done && add_gains(&finder) && list_iterations(&finder) && add_times(&finder) &&
            add_paths(&finder);
@@ -284,15 +317,15 @@ bool gains_find(struct gains *gains, const struct gains_request *request, struct
         sim_steps_find(request->steps, NULL, finder.lengths);
         gains->total = sim_steps_sum(request->steps, finder.lengths);
     }
-    for (size_t i = 0; done && i < gains->count; i++) /* what no step depends on gains nothing */
-        done = !gains->items[i].depends || (find_gain(&finder, &gains->items[i], true) &&
-                                            find_gain(&finder, &gains->items[i], false));
+    for (size_t i = 0; done && i < gains->count;)
+        done = find_gains(&finder, &i);
     done = done && sort_gains(&finder);
     memory_free(finder.gain_of);
     memory_free(finder.order);
     memory_free(finder.part_of);
     memory_free(finder.iterations);
     memory_free(finder.shifts);
+    memory_free(finder.of);
     memory_free(finder.lengths);
     if (!done)
         gains_clear(gains);

@@ -1,5 +1,8 @@
 #include "undo.h"
 
+#include <limits.h>
+#include <string.h>
+
 #include "analysis/simulation/simulate.h"
 #include "base/integers.h"
 #include "base/memory.h"
@@ -17,10 +20,9 @@ struct undoer {
     struct undo_items items;
     struct sim_steps steps; /* of test */
     struct sim_net net;
-    struct sim_shift *shifts;
-    size_t shift_count;
-    bool *taken;        /* by item: it is among the shifts */
-    wide_time *lengths; /* room for all steps */
+    unsigned char *of;        /* by item: in which lanes of a pass it is undone */
+    struct sim_shift *halves; /* by item: half of it (E9.8) */
+    wide_time *lengths;       /* room for all steps of all lanes */
     const struct stopper *stopper;
     struct failure *failure;
 };
@@ -49,8 +51,10 @@ static bool find_pairs(struct undoer *undoer)
         done = list_chosen(steps[i], &chosen[i], undoer->failure) &&
                undo_sequence_make(&undoer->sequences[i], steps[i]->graph, &undoer->tokens,
                                   undoer->stopper, undoer->failure);
-    done = done && undo_pairs_make(&undoer->pairs, &undoer->sequences[0], &undoer->sequences[1],
-                                   chosen, undoer->stopper, undoer->failure);
+    done = done &&
+           undo_sequence_list_points(&undoer->sequences[0], undoer->stopper, undoer->failure) &&
+           undo_pairs_make(&undoer->pairs, &undoer->sequences[0], &undoer->sequences[1], chosen,
+                           undoer->stopper, undoer->failure);
     memory_free(chosen[0].items);
     memory_free(chosen[1].items);
     return done;
@@ -91,13 +95,14 @@ static bool make_steps(struct undoer *undoer)
     struct sim_graph *test = undoer->request->test;
     struct sim_steps *steps = &undoer->steps;
     const struct undo_ghosts *ghosts = &undoer->ghosts;
-    bool done = sim_steps_make(steps, test, undoer->request->choice, undoer->stopper,
-                               undoer->failure);
+    bool done =
+        sim_steps_make(steps, test, undoer->request->choice, undoer->stopper, undoer->failure);
     for (size_t i = 0; done && i < ghosts->count; i++)
         done = sim_steps_add(steps, ghosts->items[ghosts->of[i].index].end, ghosts->of[i].member,
                              ghosts->of[i].step, undoer->failure);
     int64_t *later = done ? memory_zeroed(test->nodes, sizeof *later) : NULL;
-    undoer->lengths = done ? memory_zeroed(steps->count, sizeof *undoer->lengths) : NULL;
+    undoer->lengths =
+        done ? memory_zeroed(SIM_LANES * steps->count, sizeof *undoer->lengths) : NULL;
     done = done && ((later && undoer->lengths) || failure_memory(undoer->failure)) &&
            simulate_check(test, later, undoer->stopper, undoer->failure);
     memory_free(later);
@@ -109,6 +114,17 @@ static bool make_steps(struct undoer *undoer)
     return true;
 }
 
+static bool make_halves(struct undoer *undoer)
+{
+    const struct undo_items *items = &undoer->items;
+    undoer->halves = memory_items(items->count, sizeof *undoer->halves);
+    for (size_t i = 0; undoer->halves && i < items->count; i++) {
+        undoer->halves[i] = items->items[i];
+        undoer->halves[i].longer /= sim_shift_holds(&items->items[i]) ? 1 : 2;
+    }
+    return undoer->halves || failure_memory(undoer->failure);
+}
+
 static bool make_items(struct undoer *undoer)
 {
     const struct undo_request *request = undoer->request;
@@ -118,61 +134,34 @@ static bool make_items(struct undoer *undoer)
                                              .causes = request->causes,
                                              .families = request->families,
                                              .stopper = undoer->stopper};
-    bool done = sim_parts_make(&undoer->parts[0], request->control->graph, true, undoer->stopper,
-                               undoer->failure) &&
-                sim_parts_make(&undoer->parts[1], request->test, true, undoer->stopper,
-                               undoer->failure) &&
-                undo_items_make(&undoer->items, &items, undoer->failure) &&
-                sim_net_make(&undoer->net, &undoer->steps, undoer->stopper, undoer->failure);
-    undoer->shifts = done ? memory_zeroed(undoer->items.count, sizeof *undoer->shifts) : NULL;
-    undoer->taken = done ? memory_zeroed(undoer->items.count, sizeof *undoer->taken) : NULL;
-    return done && ((undoer->shifts && undoer->taken) || failure_memory(undoer->failure));
+    bool done =
+        sim_parts_make(&undoer->parts[0], request->control->graph, true, undoer->stopper,
+                       undoer->failure) &&
+        sim_parts_make(&undoer->parts[1], request->test, true, undoer->stopper, undoer->failure) &&
+        undo_items_make(&undoer->items, &items, undoer->failure) &&
+        sim_net_make(&undoer->net, &undoer->steps, undoer->stopper, undoer->failure);
+    undoer->of = done ? memory_zeroed(undoer->items.count, sizeof *undoer->of) : NULL;
+    return done && (undoer->of || failure_memory(undoer->failure)) &&
+           (!request->halves || make_halves(undoer));
 }
 
-/* The first owner of a cause, or the end. */
-static size_t first_owner(const struct undo_items *items, size_t cause)
-{
-    size_t i = 0;
-    LOWER_BOUND(i, items->owner_count, items->owners[i].cause < cause);
-    return i;
-}
-
-/* Adds the items of a cause that are not taken yet. */
-static void take_items(struct undoer *undoer, size_t cause)
+/* Undoes a cause in the lanes of a pass from one on. */
+static void take_items(struct undoer *undoer, size_t cause, unsigned lanes)
 {
     const struct undo_items *items = &undoer->items;
-    size_t end = first_owner(items, cause + 1);
-    for (size_t i = first_owner(items, cause); i < end; i++) {
-        uint32_t item = items->owners[i].item;
-        if (undoer->taken[item])
-            continue;
-        undoer->taken[item] = true;
-        undoer->shifts[undoer->shift_count++] = items->items[item];
-    }
+    for (size_t i = items->first[cause]; i < items->first[cause + 1]; i++)
+        undoer->of[items->owners[i].item] |= (unsigned char)lanes;
 }
 
-static void drop_items(struct undoer *undoer)
+/* Simulates what is taken. Finds the ns of the chosen steps, by lane. */
+static bool run(struct undoer *undoer, const struct sim_shift *shifts, size_t lanes,
+                wide_time *sums)
 {
-    for (size_t i = 0; i < undoer->items.count; i++)
-        undoer->taken[i] = false;
-    undoer->shift_count = 0;
-}
-
-/* Simulates what is taken; ns of the chosen steps. */
-static bool run(struct undoer *undoer, wide_time *sum)
-{
-    bool done = sim_net_run(&undoer->net, undoer->shifts, undoer->shift_count, undoer->lengths,
-                            undoer->stopper, undoer->failure);
-    *sum = done ? sim_steps_sum(&undoer->steps, undoer->lengths) : 0;
+    const struct sim_pass pass = {shifts, undoer->of, undoer->items.count, (int)lanes};
+    bool done = sim_net_run(&undoer->net, &pass, undoer->lengths, undoer->stopper, undoer->failure);
+    for (size_t lane = 0; done && lane < lanes; lane++)
+        sums[lane] = sim_steps_sum(&undoer->steps, undoer->lengths + lane * undoer->steps.count);
     return done;
-}
-
-/* The same with half of each shift (E9.8). */
-static bool run_half(struct undoer *undoer, wide_time *sum)
-{
-    for (size_t i = 0; i < undoer->shift_count; i++)
-        undoer->shifts[i].longer /= sim_shift_holds(&undoer->shifts[i]) ? 1 : 2;
-    return run(undoer, sum);
 }
 
 static int undone_order(const void *a, const void *b)
@@ -183,37 +172,67 @@ static int undone_order(const void *a, const void *b)
     return order ? order : COMPARE(x->cause, y->cause);
 }
 
+/* Undoes causes alone, a few at a time. */
+static bool undo_alone(struct undoer *undoer, size_t first, size_t count)
+{
+    struct undo *undo = undoer->undo;
+    struct undone *items = undo->items + first;
+    wide_time sums[SIM_LANES];
+    memset(undoer->of, 0, undoer->items.count);
+    for (size_t lane = 0; lane < count; lane++)
+        take_items(undoer, items[lane].cause, 1u << lane);
+    bool done = run(undoer, undoer->items.items, count, sums);
+    for (size_t lane = 0; done && lane < count; lane++)
+        items[lane].gain = undo->recorded - sums[lane];
+    if (!done || !undoer->request->halves)
+        return done;
+    done = run(undoer, undoer->halves, count, sums);
+    for (size_t lane = 0; done && lane < count; lane++)
+        items[lane].half = undo->recorded - sums[lane];
+    return done;
+}
+
+/* Undoes a few more causes, one after the other. Before the first, nothing may be undone. */
+static bool undo_more(struct undoer *undoer, size_t first, size_t count)
+{
+    struct undo *undo = undoer->undo;
+    wide_time sums[SIM_LANES];
+    for (size_t i = 0; i < undoer->items.count; i++) /* so far, in all lanes */
+        undoer->of[i] = undoer->of[i] ? UCHAR_MAX : 0;
+    for (size_t lane = 0; lane < count; lane++)
+        take_items(undoer, undo->items[first + lane].cause, (unsigned)UCHAR_MAX << lane);
+    bool done = run(undoer, undoer->items.items, count, sums);
+    for (size_t lane = 0; done && lane < count; lane++)
+        undo->items[first + lane].after = sums[lane];
+    return done;
+}
+
+/* Undoes all causes. */
+static bool undo_together(struct undoer *undoer)
+{
+    for (size_t i = 0; i < undoer->undo->count; i++)
+        take_items(undoer, i, 1);
+    return run(undoer, undoer->items.items, 1, &undoer->undo->after);
+}
+
 /* Undoes each cause alone, then one after the other by gain. */
 static bool undo_all(struct undoer *undoer)
 {
     struct undo *undo = undoer->undo;
-    const struct causes *causes = undoer->request->causes;
-    undo->items = memory_zeroed(causes->count, sizeof *undo->items);
+    size_t count = undoer->request->causes->count;
+    undo->items = memory_zeroed(count, sizeof *undo->items);
     bool done = undo->items || failure_memory(undoer->failure);
-    for (size_t i = 0; done && i < causes->count; i++) {
-        struct undone *undone = &undo->items[undo->count++];
-        wide_time sum;
-        *undone = (struct undone){.cause = i};
-        drop_items(undoer);
-        take_items(undoer, i);
-        undone->known = undoer->shift_count > 0;
-        done = run(undoer, &sum);
-        undone->gain = undo->recorded - sum;
-        if (undoer->request->halves) {
-            done = done && run_half(undoer, &sum);
-            undone->half = undo->recorded - sum;
-        }
-    }
-    done = done && sort_items(undo->items, undo->count, sizeof *undo->items, undone_order,
+    for (size_t i = 0; done && i < count; i++)
+        undo->items[undo->count++] = (struct undone){
+            .cause = i, .known = undoer->items.first[i] < undoer->items.first[i + 1]};
+    for (size_t i = 0; done && i < count; i += SIM_LANES)
+        done = undo_alone(undoer, i, count - i < SIM_LANES ? count - i : SIM_LANES);
+    done = done && sort_items(undo->items, count, sizeof *undo->items, undone_order,
                               undoer->stopper, undoer->failure);
-    drop_items(undoer);
-    undo->after = undo->recorded;
-    for (size_t i = 0; done && i < undo->count; i++) {
-        take_items(undoer, undo->items[i].cause);
-        done = !undo->items[i].known || run(undoer, &undo->after);
-        undo->items[i].after = undo->after;
-    }
-    return done;
+    memset(undoer->of, 0, undoer->items.count);
+    for (size_t i = 0; done && undoer->request->cumulative && i < count; i += SIM_LANES)
+        done = undo_more(undoer, i, count - i < SIM_LANES ? count - i : SIM_LANES);
+    return done && undo_together(undoer);
 }
 
 bool undo_find(struct undo *undo, const struct undo_request *request, struct failure *failure)
@@ -225,9 +244,9 @@ bool undo_find(struct undo *undo, const struct undo_request *request, struct fai
     if (done)
         raise_floors(&undoer);
     done = done &&
-                undo_ghosts_make(&undoer.ghosts, &undoer.pairs, request->works, request->test,
-                                 undoer.stopper, failure) &&
-                make_steps(&undoer) && make_items(&undoer) && undo_all(&undoer);
+           undo_ghosts_make(&undoer.ghosts, &undoer.pairs, request->works, request->test,
+                            undoer.stopper, failure) &&
+           make_steps(&undoer) && make_items(&undoer) && undo_all(&undoer);
     undo_tokens_clear(&undoer.tokens);
     undo_pairs_clear(&undoer.pairs);
     for (int i = 0; i < 2; i++) {
@@ -238,8 +257,8 @@ bool undo_find(struct undo *undo, const struct undo_request *request, struct fai
     undo_items_clear(&undoer.items);
     sim_steps_clear(&undoer.steps);
     sim_net_clear(&undoer.net);
-    memory_free(undoer.shifts);
-    memory_free(undoer.taken);
+    memory_free(undoer.of);
+    memory_free(undoer.halves);
     memory_free(undoer.lengths);
     if (!done)
         undo_clear(undo);

@@ -13,7 +13,7 @@ struct undone {
     bool known;      /* false: it has nothing that could be undone */
     wide_time gain;  /* ns that the chosen steps are shorter without it alone */
     wide_time half;  /* the same if half of it is undone; 0 unless that is asked for */
-    wide_time after; /* ns of these steps without it and all before it */
+    wide_time after; /* ns of these steps without it and all before it; the same */
 };
 
 struct undo {
@@ -28,11 +28,12 @@ struct undo_request {
     const struct sim_steps *steps;   /* those of test, before its graph is changed */
     /* Device work that went is put into it: numbers of nodes and edges change. */
     struct sim_graph *test;
-    const struct sim_work *works;    /* of test, by member */
+    const struct sim_work *works;     /* of test, by member */
     const struct step_choice *choice; /* of test */
     struct causes *causes;
     const struct families *families;
-    bool halves; /* whether to undo halves, too */
+    bool halves;     /* whether to undo halves, too */
+    bool cumulative; /* whether to undo one after the other, too */
     const struct stopper *stopper;
 };
 

@@ -53,8 +53,7 @@ static bool add_ghost(struct ghost_finder *finder, const struct undo_step *step,
     uint32_t call = launch == ROW_NONE ? UNDO_NONE : control->event_of[event->member][launch];
     const struct sim_work *work = &finder->works[member];
     int64_t dur = undo_lag(control->graph, undo_end_use(control->graph, event));
-    if (call == UNDO_NONE || call < step->from || call >= step->to ||
-        dur == NUMBER_NONE)
+    if (call == UNDO_NONE || call < step->from || call >= step->to || dur == NUMBER_NONE)
         return true; /* its place is not known */
     size_t point = step->begins[call - step->from];
     size_t last = step->last[point], next = step->next[point];
@@ -84,9 +83,8 @@ static bool add_ghost(struct ghost_finder *finder, const struct undo_step *step,
         number, member, finder->pairs->test->events[step->first].step, UNDO_NONE};
     if (placed->work != SIM_NO_WORK)
         placed->item.before = finder->test->rows[member].ends[work->path.work[placed->work].row];
-    placed->item.after = placed->item.before != SIM_NONE && placed->item.before > host
-                             ? placed->item.before
-                             : host;
+    placed->item.after =
+        placed->item.before != SIM_NONE && placed->item.before > host ? placed->item.before : host;
     return true;
 }
 
@@ -257,9 +255,9 @@ static bool make_chains(struct ghost_finder *finder)
     bool done = uses && sort_items(placed, finder->count, sizeof *placed, chain_order,
                                    finder->stopper, finder->failure);
     for (size_t i = 0, end; done && i < finder->count; i = end) {
-        for (end = i + 1; end < finder->count && placed[i].work != SIM_NO_WORK &&
-                          placed[end].member == placed[i].member &&
-                          placed[end].work == placed[i].work;
+        for (end = i + 1;
+             end < finder->count && placed[i].work != SIM_NO_WORK &&
+             placed[end].member == placed[i].member && placed[end].work == placed[i].work;
              end++) {
             placed[end].item.chain = (uint32_t)placed[end - 1].number;
             if (placed[end].item.after < placed[end - 1].item.after)
@@ -317,9 +315,9 @@ bool undo_ghosts_make(struct undo_ghosts *ghosts, const struct undo_pairs *pairs
     *ghosts = (struct undo_ghosts){.count = 0};
     bool done = find_ghosts(&finder) && make_chains(&finder) && order_ghosts(&finder);
     if (done) {
-        const struct sim_additions additions = {ghosts->items,      ghosts->count,
-                                                ghosts->links,      ghosts->link_count,
-                                                ghosts->shared,     ghosts->shared_count};
+        const struct sim_additions additions = {ghosts->items,  ghosts->count,
+                                                ghosts->links,  ghosts->link_count,
+                                                ghosts->shared, ghosts->shared_count};
         done = sim_ghosts_add(test, &additions, stopper, failure);
     }
     memory_free(finder.placed);

@@ -35,7 +35,7 @@ struct item_maker {
     struct tree_list came, went; /* those of test, and of control in the current step */
     uint32_t synchronized;       /* the cause of this kind, or UINT32_MAX */
     struct undo_step step;
-    size_t next_ghost; /* of the current step */
+    size_t next_ghost;                /* of the current step */
     struct undo_causes *ghost_causes; /* by ghost */
     const struct stopper *stopper;
     struct failure *failure;
@@ -373,8 +373,8 @@ static bool own_came(struct item_maker *maker)
         for (uint32_t number = tree->event; done && number < end; number++) {
             const struct undo_event *event = &pairs->test->events[number];
             uint32_t device = columns->link[event->row];
-            uint32_t work = device == ROW_NONE ? UNDO_NONE
-                                               : pairs->test->event_of[event->member][device];
+            uint32_t work =
+                device == ROW_NONE ? UNDO_NONE : pairs->test->event_of[event->member][device];
             done = pairs->pair[number] != UNDO_NONE || own_event(maker, tree->cause, number);
             if (done && tree->cause == maker->synchronized && work != UNDO_NONE &&
                 pairs->pair[work] == UNDO_NONE && pairs->test->events[work].step == event->step)
@@ -543,25 +543,29 @@ static void close_maker(struct item_maker *maker)
     undo_step_clear(&maker->step);
 }
 
-static int owner_order(const void *a, const void *b)
-{
-    const struct undo_owner *x = a, *y = b;
-    int order = COMPARE(x->cause, y->cause);
-    return order ? order : COMPARE(x->item, y->item);
-}
-
-static bool sort_owners(struct item_maker *maker)
+/* Groups the owners by cause. */
+static bool group_owners(struct item_maker *maker)
 {
     struct undo_items *items = maker->items;
-    size_t kept = 0;
-    if (!sort_items(items->owners, items->owner_count, sizeof *items->owners, owner_order,
-                    maker->stopper, maker->failure))
-        return false;
-    for (size_t i = 0; i < items->owner_count; i++)
-        if (kept == 0 || owner_order(&items->owners[kept - 1], &items->owners[i]) != 0)
-            items->owners[kept++] = items->owners[i];
-    items->owner_count = kept;
-    return true;
+    size_t causes = maker->request->causes->count, total = 0;
+    struct undo_owner *grouped = memory_items(items->owner_count, sizeof *grouped);
+    items->first = memory_zeroed(causes + 2, sizeof *items->first);
+    bool done = (grouped && items->first) || failure_memory(maker->failure);
+    for (size_t i = 0; done && i < items->owner_count; i++)
+        items->first[items->owners[i].cause + 1]++;
+    for (size_t i = 0; done && i <= causes; i++) {
+        /* Each is the place of the next owner of its cause. */
+        size_t count = items->first[i + 1];
+        items->first[i + 1] = total;
+        total += count;
+    }
+    for (size_t i = 0; done && i < items->owner_count; i++) {
+        grouped[items->first[items->owners[i].cause + 1]++] = items->owners[i];
+        done = stopper_goes_on(maker->stopper, i, maker->failure);
+    }
+    memory_free(done ? items->owners : grouped);
+    items->owners = done ? grouped : items->owners;
+    return done;
 }
 
 bool undo_items_make(struct undo_items *items, const struct undo_items_request *request,
@@ -578,7 +582,7 @@ bool undo_items_make(struct undo_items *items, const struct undo_items_request *
     bool done = open_maker(&maker);
     while (done && undo_step_next(&maker.step, maker.stopper, failure))
         done = add_step(&maker);
-    done = done && failure->code == FAILURE_NONE && add_links(&maker) && sort_owners(&maker);
+    done = done && failure->code == FAILURE_NONE && add_links(&maker) && group_owners(&maker);
     close_maker(&maker);
     if (!done)
         undo_items_clear(items);
@@ -589,5 +593,6 @@ void undo_items_clear(struct undo_items *items)
 {
     memory_free(items->items);
     memory_free(items->owners);
+    memory_free(items->first);
     *items = (struct undo_items){.count = 0};
 }

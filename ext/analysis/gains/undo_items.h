@@ -17,8 +17,9 @@ struct undo_owner {
 struct undo_items {
     struct sim_shift *items;
     size_t count, capacity;
-    struct undo_owner *owners; /* by cause, then item; each once */
+    struct undo_owner *owners; /* by cause; some may be there twice */
     size_t owner_count, owner_capacity;
+    size_t *first; /* by cause: index of its first owner; one entry more at the end */
 };
 
 struct undo_items_request {

@@ -1,5 +1,7 @@
 #include "undo_sequence.h"
 
+#include <string.h>
+
 #include "analysis/simulation/sim_points.h"
 #include "base/memory.h"
 #include "file/kernel_type.h"
@@ -25,14 +27,14 @@ struct sequence_maker {
     const struct member_nodes *nodes;
     struct undo_tokens *tokens;
     const struct trace_member *member;
-    uint32_t index; /* of the member */
-    uint32_t *lanes;       /* by track */
-    uint32_t *texts;       /* by name of the file: id in tokens.texts, or UNDO_NONE */
-    uint32_t *around;      /* by row: the row of the host event around it, or ROW_NONE */
+    uint32_t index;   /* of the member */
+    uint32_t *lanes;  /* by track */
+    uint32_t *texts;  /* by name of the file: id in tokens.texts, or UNDO_NONE */
+    uint32_t *around; /* by row: the row of the host event around it, or ROW_NONE */
     uint32_t *inner,
         *top; /* by row: of it and those around it, the innermost and the outermost operator */
-    uint32_t *open;        /* by track: the row of the innermost event; it may have ended */
-    char *scratch;         /* room for the longest name */
+    uint32_t *open; /* by track: the row of the innermost event; it may have ended */
+    char *scratch;  /* room for the longest name */
     struct kernel_types types;
     const struct stopper *stopper;
     struct failure *failure;
@@ -105,7 +107,7 @@ static uint32_t text_of(struct sequence_maker *maker, uint32_t row)
 }
 
 static bool add_event(struct sequence_maker *maker, uint32_t row, uint32_t step, uint32_t lane,
-                      uint32_t order, const uint32_t *token)
+                      const uint32_t *token)
 {
     struct undo_sequence *sequence = maker->sequence;
     enum { WORDS = 4 };
@@ -114,7 +116,7 @@ static bool add_event(struct sequence_maker *maker, uint32_t row, uint32_t step,
         !MEMORY_GROW(sequence->events, sequence->event_capacity, sequence->event_count + 1))
         return failure_memory(maker->failure);
     sequence->events[sequence->event_count++] =
-        (struct undo_event){maker->index, step, lane, order, row, id, UNDO_NONE};
+        (struct undo_event){maker->index, step, lane, row, id, UNDO_NONE};
     return maker->failure->code == FAILURE_NONE;
 }
 
@@ -147,11 +149,11 @@ static bool add_host(struct sequence_maker *maker, uint32_t node, uint32_t row)
     const uint32_t token[] = {0, is_step(maker, row) ? UNDO_NONE : text_of(maker, row),
                               text_of(maker, around == ROW_NONE ? ROW_NONE : maker->inner[around]),
                               text_of(maker, around == ROW_NONE ? ROW_NONE : maker->top[around])};
-    return add_event(maker, row, step, maker->lanes[track], node, token);
+    return add_event(maker, row, step, maker->lanes[track], token);
 }
 
 /* Adds device work: it is what its operator is, or its kernel without one. */
-static bool add_work(struct sequence_maker *maker, uint32_t row, uint32_t order)
+static bool add_work(struct sequence_maker *maker, uint32_t row)
 {
     const struct trace_file *file = maker->member->file;
     uint32_t launch = file->columns.link[row], step = step_here(maker, row);
@@ -162,7 +164,7 @@ static bool add_work(struct sequence_maker *maker, uint32_t row, uint32_t order)
     bool own = inner == ROW_NONE || type == KERNEL_COMMUNICATION;
     const uint32_t token[] = {1 + (uint32_t)type, text_of(maker, own ? row : inner),
                               text_of(maker, own ? ROW_NONE : maker->top[launch]), 0};
-    return add_event(maker, row, step, UNDO_DEVICE, order, token);
+    return add_event(maker, row, step, UNDO_DEVICE, token);
 }
 
 /* Work in the order of its launches. */
@@ -195,11 +197,10 @@ static bool add_device(struct sequence_maker *maker)
         work[count++] = (struct launched_work){columns->ts[launch == ROW_NONE ? row : launch],
                                                columns->ts[row], (uint32_t)row};
     }
-    done = done && sort_items(work, count, sizeof *work, launched_order, maker->stopper,
-                              maker->failure);
+    done = done &&
+           sort_items(work, count, sizeof *work, launched_order, maker->stopper, maker->failure);
     for (size_t i = 0; done && i < count; i++)
-        done = add_work(maker, work[i].row, (uint32_t)i) &&
-               stopper_goes_on(maker->stopper, i, maker->failure);
+        done = add_work(maker, work[i].row) && stopper_goes_on(maker->stopper, i, maker->failure);
     memory_free(work);
     return done;
 }
@@ -232,13 +233,46 @@ static void close_maker(struct sequence_maker *maker)
     kernel_types_clear(&maker->types);
 }
 
-static int event_order(const void *a, const void *b)
+/* Where an event goes: by its lane, device work last, or by its step. */
+static size_t bucket_of(const struct undo_event *event, bool by_step, size_t lanes)
 {
-    const struct undo_event *x = a, *y = b;
-    int order = COMPARE(x->member, y->member);
-    order = order ? order : COMPARE(x->step, y->step);
-    order = order ? order : COMPARE(x->lane, y->lane);
-    return order ? order : COMPARE(x->order, y->order);
+    return by_step ? event->step : event->lane == UNDO_DEVICE ? lanes : event->lane;
+}
+
+/* Orders events by lane, or by step; others stay in their order. `next` has room for two more than
+** the buckets. */
+static void order_by(const struct undo_event *events, size_t count, struct undo_event *to,
+                     bool by_step, size_t lanes, size_t *next, size_t buckets)
+{
+    size_t total = 0;
+    memset(next, 0, (buckets + 2) * sizeof *next);
+    for (size_t i = 0; i < count; i++)
+        next[bucket_of(&events[i], by_step, lanes) + 1]++;
+    for (size_t i = 0; i < buckets; i++) {
+        size_t here = next[i + 1];
+        next[i + 1] = total;
+        total += here;
+    }
+    for (size_t i = 0; i < count; i++)
+        to[next[bucket_of(&events[i], by_step, lanes) + 1]++] = events[i];
+}
+
+/* Orders the events of a member, from `first` on, by step, then by lane. */
+static bool order_events(struct sequence_maker *maker, size_t first)
+{
+    struct undo_event *events = maker->sequence->events + first;
+    size_t count = maker->sequence->event_count - first, steps = maker->member->steps->iteration_count + 1;
+    size_t lanes = maker->member->file->tracks.count;
+    struct undo_event *spare = memory_items(count, sizeof *spare);
+    size_t *next = memory_items((lanes > steps ? lanes : steps) + 3, sizeof *next);
+    bool done = (spare && next) || failure_memory(maker->failure);
+    if (done && count > 0) {
+        order_by(events, count, spare, false, lanes, next, lanes + 1);
+        order_by(spare, count, events, true, lanes, next, steps);
+    }
+    memory_free(spare);
+    memory_free(next);
+    return done && stopper_ask(maker->stopper, maker->failure);
 }
 
 /* Finds the events around others, which must be in the same step. */
@@ -272,9 +306,7 @@ static bool add_member(struct sequence_maker *maker)
         done = done && (!begins || add_host(maker, node, row)) &&
                stopper_goes_on(maker->stopper, i, maker->failure);
     }
-    done = done && add_device(maker) &&
-           sort_items(sequence->events + first, sequence->event_count - first,
-                      sizeof *sequence->events, event_order, maker->stopper, maker->failure);
+    done = done && add_device(maker) && order_events(maker, first);
     uint32_t *event_of =
         done ? memory_filled(maker->member->file->columns.count + 1, sizeof *event_of) : NULL;
     sequence->event_of[maker->index] = event_of;
@@ -360,6 +392,41 @@ bool undo_sequence_make(struct undo_sequence *sequence, const struct sim_graph *
     return done;
 }
 
+/* Lists the points of threads: each goes after the one before it of its block. `next` is by event,
+** of the first of each block: how many points the block has so far. */
+static void list_points(struct undo_sequence *sequence, const uint32_t *block_of, uint32_t *next)
+{
+    const struct sim_graph *graph = sequence->graph;
+    for (uint32_t node = 0; node < graph->nodes; node++) {
+        uint32_t member = graph->member[node];
+        uint32_t event =
+            member == SIM_NONE ? UNDO_NONE : sequence->event_of[member][graph->row[node]];
+        if (event == UNDO_NONE || sequence->events[event].lane == UNDO_DEVICE)
+            continue;
+        uint32_t block = block_of[event];
+        const struct sim_rows *rows = &graph->rows[member];
+        sequence->points[2 * sequence->blocks[block].first + next[block]++] = (struct undo_point){
+            sequence->events[event].lane, node, event, rows->begins[graph->row[node]] != node};
+    }
+}
+
+bool undo_sequence_list_points(struct undo_sequence *sequence, const struct stopper *stopper,
+                               struct failure *failure)
+{
+    uint32_t *next = memory_zeroed(sequence->block_count, sizeof *next);
+    uint32_t *block_of = memory_items(sequence->event_count, sizeof *block_of);
+    sequence->points = memory_items(2 * sequence->event_count, sizeof *sequence->points);
+    bool done = (next && block_of && sequence->points) || failure_memory(failure);
+    for (uint32_t block = 0; done && block < sequence->block_count; block++)
+        for (size_t i = 0; i < sequence->blocks[block].count; i++)
+            block_of[sequence->blocks[block].first + i] = block;
+    if (done)
+        list_points(sequence, block_of, next);
+    memory_free(next);
+    memory_free(block_of);
+    return done && stopper_ask(stopper, failure);
+}
+
 void undo_tokens_clear(struct undo_tokens *tokens)
 {
     names_clear(&tokens->texts);
@@ -370,6 +437,7 @@ void undo_sequence_clear(struct undo_sequence *sequence)
 {
     memory_free(sequence->events);
     memory_free(sequence->blocks);
+    memory_free(sequence->points);
     for (size_t i = 0; sequence->event_of && i < sequence->graph->trace->count; i++)
         memory_free(sequence->event_of[i]);
     memory_free(sequence->event_of);
@@ -378,8 +446,7 @@ void undo_sequence_clear(struct undo_sequence *sequence)
 
 uint32_t undo_launch_of(const struct undo_sequence *side, const struct undo_event *work)
 {
-    const struct columns *columns =
-        &side->graph->trace->members[work->member].file->columns;
+    const struct columns *columns = &side->graph->trace->members[work->member].file->columns;
     uint32_t launch = columns->link[work->row];
     uint32_t event = launch == ROW_NONE ? UNDO_NONE : side->event_of[work->member][launch];
     return event != UNDO_NONE && side->events[event].step == work->step ? event : UNDO_NONE;

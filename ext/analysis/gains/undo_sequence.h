@@ -13,7 +13,6 @@
 struct undo_event {
     uint32_t member, step; /* index of the step in the member's; 0 if it has none */
     uint32_t lane;         /* the place of its thread among those of the member, or UNDO_DEVICE */
-    uint32_t order;        /* in the lane */
     uint32_t row;
     uint32_t token;  /* what it is, the same number on both sides */
     uint32_t parent; /* of the host: index of the event around it, in the same step, or UNDO_NONE */
@@ -30,19 +29,31 @@ struct undo_tokens {
     struct names texts, tokens;
 };
 
+/* A point of a thread. */
+struct undo_point {
+    uint32_t lane, node, event;
+    bool end;
+};
+
 struct undo_sequence {
     const struct sim_graph *graph;
-    struct undo_event *events; /* by member, step, lane and order; owned */
+    struct undo_event *events; /* by member, step and lane, there in order; owned */
     size_t event_count, event_capacity;
     struct undo_block *blocks; /* in this order, too */
     size_t block_count;
     uint32_t **event_of; /* by member, then by row: index of its event, or UNDO_NONE */
+    /* If they have been listed: two for each event, those of a lane in a step by node. Those of
+    ** device work are not filled in. */
+    struct undo_point *points;
 };
 
 /* On failure nothing is left to clear. */
 bool undo_sequence_make(struct undo_sequence *sequence, const struct sim_graph *graph,
                         struct undo_tokens *tokens, const struct stopper *stopper,
                         struct failure *failure);
+
+bool undo_sequence_list_points(struct undo_sequence *sequence, const struct stopper *stopper,
+                               struct failure *failure);
 
 /* The host event of the launch of device work, in the same step; UNDO_NONE. */
 uint32_t undo_launch_of(const struct undo_sequence *side, const struct undo_event *work);

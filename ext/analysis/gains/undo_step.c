@@ -2,46 +2,28 @@
 
 #include "base/memory.h"
 
-static int point_order(const void *a, const void *b)
-{
-    const struct undo_point *x = a, *y = b;
-    int order = COMPARE(x->lane, y->lane);
-    return order ? order : COMPARE(x->node, y->node);
-}
-
-/* Lists the points of control. */
-static bool list_points(struct undo_step *step, const struct stopper *stopper,
-                        struct failure *failure)
+/* Finds the points of control. */
+static void find_points(struct undo_step *step)
 {
     const struct undo_sequence *control = step->pairs->control;
-    for (size_t i = step->from; i < step->to; i++) {
-        const struct undo_event *event = &control->events[i];
-        const struct sim_rows *rows = &control->graph->rows[event->member];
-        if (event->lane == UNDO_DEVICE)
-            continue;
-        step->points[step->point_count++] =
-            (struct undo_point){event->lane, rows->begins[event->row], (uint32_t)i, false};
-        step->points[step->point_count++] =
-            (struct undo_point){event->lane, rows->ends[event->row], (uint32_t)i, true};
-    }
-    if (!sort_items(step->points, step->point_count, sizeof *step->points, point_order, stopper,
-                    failure))
-        return false;
+    size_t end = step->from;
+    while (end < step->to && control->events[end].lane != UNDO_DEVICE)
+        end++;
+    step->points = control->points + 2 * step->from;
+    step->point_count = 2 * (end - step->from);
     for (size_t i = 0; i < step->point_count; i++)
         (step->points[i].end ? step->ends : step->begins)[step->points[i].event - step->from] = i;
-    return true;
 }
 
 static bool make_room(struct undo_step *step)
 {
     size_t count = step->to - step->from;
     step->test_of = memory_filled(count, sizeof *step->test_of);
-    step->points = memory_items(2 * count, sizeof *step->points);
     step->begins = memory_filled(count, sizeof *step->begins);
     step->ends = memory_filled(count, sizeof *step->ends);
     step->last = memory_items(2 * count, sizeof *step->last);
     step->next = memory_items(2 * count, sizeof *step->next);
-    return step->test_of && step->points && step->begins && step->ends && step->last && step->next;
+    return step->test_of && step->begins && step->ends && step->last && step->next;
 }
 
 /* Finds the points around others that are paired. */
@@ -86,8 +68,7 @@ bool undo_step_next(struct undo_step *step, const struct stopper *stopper, struc
     for (size_t i = step->first; i < step->end; i++)
         if (pairs->pair[i] != UNDO_NONE)
             step->test_of[pairs->pair[i] - step->from] = (uint32_t)i;
-    if (!list_points(step, stopper, failure))
-        return false;
+    find_points(step);
     find_paired(step);
     return true;
 }
@@ -103,7 +84,6 @@ uint32_t undo_test_node(const struct undo_step *step, size_t point)
 void undo_step_clear(struct undo_step *step)
 {
     memory_free(step->test_of);
-    memory_free(step->points);
     memory_free(step->begins);
     memory_free(step->ends);
     memory_free(step->last);

@@ -6,21 +6,15 @@
 
 #include "undo_pairs.h"
 
-/* A point of a thread in the step of control. */
-struct undo_point {
-    uint32_t lane, node, event; /* event of control */
-    bool end;
-};
-
 struct undo_step {
     const struct undo_pairs *pairs;
-    size_t number;             /* of the next pair of steps */
-    size_t first, end;         /* the events of test */
-    size_t from, to;           /* those of control */
+    size_t number;     /* of the next pair of steps */
+    size_t first, end; /* the events of test */
+    size_t from, to;   /* those of control */
     uint32_t *test_of; /* by event of control, from `from` on: the event of test, or UNDO_NONE */
-    struct undo_point *points; /* of control, by lane, then by node */
+    const struct undo_point *points; /* of threads of control, by lane, then by node */
     size_t point_count;
-    size_t *begins, *ends;     /* by event of control, from `from` on: its points */
+    size_t *begins, *ends; /* by event of control, from `from` on: its points */
     /* By point: the last one before it or itself, and the next one after it or itself, of its
     ** thread, whose event is paired; SIZE_MAX. */
     size_t *last, *next;

@@ -162,10 +162,16 @@ bool part_names_find(struct part_names *names, const struct name_origin *origin,
     part->alone = origin->alone;
     if (!name_for_frame(names, origin, &part->name[NAME_FOR_FRAME]))
         return false;
-    for (int i = 0; i < LEVEL_COUNT; i++)
-        if (!name_in_graph(names, origin, i, &part->name[i]) &&
-            (names->failure->code != FAILURE_NONE ||
-             !name_of_row(names, origin->row[i], &part->name[i])))
+    for (int i = 0; i < LEVEL_COUNT; i++) {
+        uint32_t row = origin->row[i];
+        uint32_t own = row == ROW_NONE ? NAME_NONE : names->file->columns.name[row];
+        uint32_t id = own == NAME_NONE ? NAME_NONE : names->known->ids[own];
+        if (origin->work == ROW_NONE && id != NOT_KNOWN) /* most are */
+            part->name[i] = id;
+        else if (!name_in_graph(names, origin, i, &part->name[i]) &&
+                 (names->failure->code != FAILURE_NONE ||
+                  !name_of_row(names, row, &part->name[i])))
             return false;
+    }
     return true;
 }

@@ -1,5 +1,7 @@
 #include "sim_net.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 #include "simulate.h"
 
@@ -80,8 +82,7 @@ bool sim_net_make(struct sim_net *net, const struct sim_steps *steps, const stru
                   struct failure *failure)
 {
     const struct sim_graph *graph = steps->graph;
-    struct net_maker maker = {
-        .net = net, .graph = graph, .stopper = stopper, .failure = failure};
+    struct net_maker maker = {.net = net, .graph = graph, .stopper = stopper, .failure = failure};
     *net = (struct sim_net){.steps = steps};
     bool done = count_dependents(&maker);
     size_t joints = 0, edges = 0;
@@ -99,13 +100,12 @@ bool sim_net_make(struct sim_net *net, const struct sim_steps *steps, const stru
         net->from = memory_zeroed(edges, sizeof *net->from);
         net->last = memory_zeroed(joints, sizeof *net->last);
         net->slack = memory_zeroed(edges, sizeof *net->slack);
-        net->longer = memory_zeroed(edges, sizeof *net->longer);
-        net->own = memory_zeroed(joints, sizeof *net->own);
+        net->shifts = memory_filled(edges + joints, sizeof *net->shifts);
         net->shifted = memory_zeroed(joints, sizeof *net->shifted);
-        net->later = memory_zeroed(joints, sizeof *net->later);
+        net->later = memory_zeroed(joints, SIM_LANES * sizeof *net->later);
         net->marks = memory_zeroed(steps->mark_count, sizeof *net->marks);
         done = (net->joint && net->place && net->first && net->from && net->last && net->slack &&
-                net->longer && net->own && net->shifted && net->later && net->marks) ||
+                net->shifts && net->shifted && net->later && net->marks) ||
                failure_memory(failure);
     }
     done = done && join_nodes(&maker);
@@ -115,82 +115,146 @@ bool sim_net_make(struct sim_net *net, const struct sim_steps *steps, const stru
     return done;
 }
 
-/* Where a shift is kept while a simulation runs; NULL: no step depends on it. */
-static int64_t *place_of(const struct sim_net *net, const struct sim_use *use)
+/* Where a shift is kept during a pass; NULL: no step depends on it. */
+static uint32_t *place_of(const struct sim_net *net, const struct sim_use *use)
 {
     uint32_t joint = net->joint[use->node], edge = net->place[use->edge];
-    return joint == SIM_NONE ? NULL : edge == SIM_NONE ? &net->own[joint] : &net->longer[edge];
+    return joint == SIM_NONE ? NULL : &net->shifts[edge == SIM_NONE ? net->edges + joint : edge];
 }
 
-/* Computes a joint. */
-static int64_t time_of(const struct sim_net *net, size_t joint)
+/* Adds the shifts of a place to the times of lanes. */
+static void add_shifts(const struct sim_net *net, const struct sim_pass *pass, size_t place,
+                       int64_t *times)
 {
-    int64_t latest = -SIM_FURTHEST;
-    if (net->first[joint] == net->first[joint + 1])
-        return net->own[joint];
-    for (uint32_t edge = net->first[joint]; edge < net->first[joint + 1]; edge++) {
-        int64_t then = net->later[net->from[edge]] - net->slack[edge] + net->longer[edge];
-        latest = then > latest ? then : latest;
-    }
-    return latest > -SIM_FURTHEST ? latest + net->own[joint] : latest;
+    for (uint32_t i = net->shifts[place]; i != SIM_NONE; i = net->next[i])
+        for (int lane = 0; lane < pass->lanes; lane++)
+            times[lane] += pass->of[i] >> lane & 1 ? pass->shifts[i].longer : 0;
 }
 
-/* Takes shifts in. Finds the first and the last joint that has one; false if none has. */
-static bool take_shifts(struct sim_net *net, const struct sim_shift *shifts, size_t count,
-                        size_t *first, size_t *last)
+/* Computes a joint that has shifts. Returns the latest of its lanes. */
+static int64_t pass_shifted(const struct sim_net *net, const struct sim_pass *pass, size_t joint,
+                            size_t lanes)
+{
+    int64_t furthest = 0;
+    int64_t latest[SIM_LANES], then[SIM_LANES], own[SIM_LANES] = {0};
+    bool first = net->first[joint] == net->first[joint + 1];
+    for (size_t lane = 0; lane < lanes; lane++)
+        latest[lane] = first ? 0 : -SIM_FURTHEST;
+    for (uint32_t edge = net->first[joint]; edge < net->first[joint + 1]; edge++) {
+        for (size_t lane = 0; lane < lanes; lane++)
+            then[lane] = net->later[net->from[edge] * lanes + lane] - net->slack[edge];
+        add_shifts(net, pass, edge, then);
+        for (size_t lane = 0; lane < lanes; lane++)
+            latest[lane] = then[lane] > latest[lane] ? then[lane] : latest[lane];
+    }
+    add_shifts(net, pass, net->edges + joint, own);
+    for (size_t lane = 0; lane < lanes; lane++) {
+        int64_t later = latest[lane] + (latest[lane] > -SIM_FURTHEST ? own[lane] : 0);
+        net->later[joint * lanes + lane] = later;
+        furthest = later > furthest ? later : furthest;
+    }
+    return furthest;
+}
+
+/* Computes another one, which has edges: no later than what it depends on. Inlined, so that the
+** number of lanes is known. */
+static inline __attribute__((always_inline)) void pass_joint(const struct sim_net *net,
+                                                             size_t joint, size_t lanes)
+{
+    int64_t latest[SIM_LANES];
+    for (size_t lane = 0; lane < lanes; lane++)
+        latest[lane] = -SIM_FURTHEST;
+    for (uint32_t edge = net->first[joint]; edge < net->first[joint + 1]; edge++) {
+        const int64_t *from = &net->later[net->from[edge] * lanes], slack = net->slack[edge];
+        for (size_t lane = 0; lane < lanes; lane++) {
+            int64_t then = from[lane] - slack;
+            latest[lane] = then > latest[lane] ? then : latest[lane];
+        }
+    }
+    for (size_t lane = 0; lane < lanes; lane++)
+        net->later[joint * lanes + lane] = latest[lane];
+}
+
+/* Takes shifts in. Finds the first and the last joint that has one: first > last if none has. */
+static bool take_shifts(struct sim_net *net, const struct sim_pass *pass, size_t *first,
+                        size_t *last, struct failure *failure)
 {
     *first = SIZE_MAX;
     *last = 0;
-    for (size_t i = 0; i < count; i++) {
-        int64_t *place = place_of(net, &shifts[i].use);
-        size_t joint = net->joint[shifts[i].use.node];
+    if (!MEMORY_GROW(net->next, net->next_capacity, pass->count))
+        return failure_memory(failure);
+    for (size_t i = 0; i < pass->count; i++) {
+        uint32_t *place = pass->of[i] ? place_of(net, &pass->shifts[i].use) : NULL;
+        size_t joint = net->joint[pass->shifts[i].use.node];
         if (!place)
             continue;
-        *place += shifts[i].longer;
+        net->next[i] = *place;
+        *place = (uint32_t)i;
         net->shifted[joint] = true;
         *first = joint < *first ? joint : *first;
         *last = joint > *last ? joint : *last;
     }
-    return *first != SIZE_MAX;
+    return true;
+}
+
+static void drop_shifts(struct sim_net *net, const struct sim_pass *pass)
+{
+    for (size_t i = 0; i < pass->count; i++) {
+        uint32_t *place = pass->of[i] ? place_of(net, &pass->shifts[i].use) : NULL;
+        if (!place)
+            continue;
+        *place = SIM_NONE;
+        net->shifted[net->joint[pass->shifts[i].use.node]] = false;
+    }
 }
 
 /* Computes the joints that follow shifts. `*end` is after the last one. */
-static bool pass_joints(struct sim_net *net, size_t first, size_t last, size_t *end,
-                        const struct stopper *stopper, struct failure *failure)
+static inline __attribute__((always_inline)) bool
+pass_joints(struct sim_net *net, const struct sim_pass *pass, size_t lanes, size_t first,
+            size_t last, size_t *end, const struct stopper *stopper, struct failure *failure)
 {
     size_t upto = first, joint = first;
     bool done = true;
     for (; done && joint < net->joints && (joint <= upto || joint <= last); joint++) {
         done = stopper_goes_on(stopper, joint, failure);
-        if (joint > upto && !net->shifted[joint])
-            continue; /* all before it that it depends on is as recorded */
-        net->later[joint] = time_of(net, joint);
-        if (net->later[joint] != 0 && net->last[joint] > upto)
-            upto = net->last[joint];
-        done = done && (net->later[joint] < SIM_FURTHEST || simulate_too_far(failure));
+        if (net->shifted[joint]) {
+            if (pass_shifted(net, pass, joint, lanes) >= SIM_FURTHEST)
+                done = simulate_too_far(failure);
+        } else if (joint > upto || net->first[joint] == net->first[joint + 1]) {
+            continue; /* it, or all before it that it depends on, is as recorded */
+        } else {
+            pass_joint(net, joint, lanes);
+        }
+        if (net->last[joint] > upto) {
+            int64_t any = 0;
+            for (size_t lane = 0; lane < lanes; lane++)
+                any |= net->later[joint * lanes + lane];
+            upto = any != 0 ? net->last[joint] : upto;
+        }
     }
     *end = joint;
     return done;
 }
 
-bool sim_net_run(struct sim_net *net, const struct sim_shift *shifts, size_t count,
-                 wide_time *lengths, const struct stopper *stopper, struct failure *failure)
+bool sim_net_run(struct sim_net *net, const struct sim_pass *pass, wide_time *lengths,
+                 const struct stopper *stopper, struct failure *failure)
 {
-    size_t first, last, end = 0;
-    bool any = take_shifts(net, shifts, count, &first, &last);
-    bool done = !any || pass_joints(net, first, last, &end, stopper, failure);
-    for (size_t i = 0; i < net->steps->mark_count; i++)
-        net->marks[i] = net->later[net->joint[net->steps->marks[i].node]];
-    sim_steps_find(net->steps, net->marks, lengths);
-    for (size_t i = 0; i < count; i++) {
-        int64_t *place = place_of(net, &shifts[i].use);
-        if (place) {
-            *place = 0;
-            net->shifted[net->joint[shifts[i].use.node]] = false;
-        }
+    const struct sim_steps *steps = net->steps;
+    size_t first, last, end = 0, lanes = pass->lanes == 1 ? 1 : SIM_LANES;
+    if (!take_shifts(net, pass, &first, &last, failure))
+        return false;
+    bool any = first <= last;
+    bool done = !any || (lanes == 1 ? pass_joints(net, pass, 1, first, last, &end, stopper, failure)
+                                    : pass_joints(net, pass, SIM_LANES, first, last, &end, stopper,
+                                                  failure));
+    for (size_t lane = 0; lane < (size_t)pass->lanes; lane++) {
+        for (size_t i = 0; i < steps->mark_count; i++)
+            net->marks[i] = net->later[net->joint[steps->marks[i].node] * lanes + lane];
+        sim_steps_find(steps, net->marks, lengths + lane * steps->count);
     }
-    for (size_t joint = any ? first : 0; joint < end; joint++)
-        net->later[joint] = 0;
+    drop_shifts(net, pass);
+    if (any && end > first)
+        memset(&net->later[first * lanes], 0, (end - first) * lanes * sizeof *net->later);
     return done;
 }
 
@@ -202,8 +266,8 @@ void sim_net_clear(struct sim_net *net)
     memory_free(net->from);
     memory_free(net->last);
     memory_free(net->slack);
-    memory_free(net->longer);
-    memory_free(net->own);
+    memory_free(net->shifts);
+    memory_free(net->next);
     memory_free(net->shifted);
     memory_free(net->later);
     memory_free(net->marks);

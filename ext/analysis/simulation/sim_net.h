@@ -8,6 +8,8 @@
 
 #include "sim_steps.h"
 
+enum { SIM_LANES = 8 }; /* simulations that one pass makes, at most */
+
 /* The lag of an edge is so much longer (ns). */
 struct sim_shift {
     struct sim_use use;
@@ -23,19 +25,30 @@ struct sim_net {
     uint32_t *first, *from; /* by joint and by edge, as in the graph */
     uint32_t *last;         /* by joint: the last one that depends on it */
     int64_t *slack;
-    int64_t *longer; /* by edge: 0 between simulations, like the next three */
-    int64_t *own;    /* by joint: what the edges within it are longer */
-    bool *shifted;   /* by joint: it, or an edge to it, has a shift */
-    int64_t *later;  /* by joint */
-    int64_t *marks;  /* by mark of a step: how much later its node is */
+    /* By edge, then by joint, for the edges within it: the first shift there, or SIM_NONE, as
+    ** between passes. */
+    uint32_t *shifts;
+    uint32_t *next; /* by shift: the next one there, or SIM_NONE */
+    size_t next_capacity;
+    bool *shifted;  /* by joint: it, or an edge to it, has a shift; false between passes */
+    int64_t *later; /* by joint, then by lane: 0 between passes */
+    int64_t *marks; /* by mark of a step: how much later its node is */
 };
 
 bool sim_net_make(struct sim_net *net, const struct sim_steps *steps, const struct stopper *stopper,
                   struct failure *failure);
 
-/* Finds the lengths of all steps (ns) with some shifts, by node. */
-bool sim_net_run(struct sim_net *net, const struct sim_shift *shifts, size_t count,
-                 wide_time *lengths, const struct stopper *stopper, struct failure *failure);
+/* Shifts, by node, and of which of the simulations of a pass each one is. */
+struct sim_pass {
+    const struct sim_shift *shifts;
+    const unsigned char *of; /* by shift: a bit for each lane */
+    size_t count;
+    int lanes;
+};
+
+/* Simulates each lane of a pass. Finds the lengths of all steps (ns), by lane, then by step. */
+bool sim_net_run(struct sim_net *net, const struct sim_pass *pass, wide_time *lengths,
+                 const struct stopper *stopper, struct failure *failure);
 
 void sim_net_clear(struct sim_net *net);
 

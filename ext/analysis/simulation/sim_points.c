@@ -2,10 +2,6 @@
 
 #include "base/memory.h"
 
-/* Where a point goes among those of its time, as the highest bits of its order. */
-enum point_stage { STAGE_ENDS, STAGE_HOST, STAGE_BEGINS };
-enum { STAGE_BITS = 62 };
-
 /* The end of an event of a thread. */
 struct thread_end {
     int64_t end;
@@ -17,19 +13,15 @@ struct point_adder {
     struct sim_points *points;
     const struct trace_file *file;
     uint32_t member;
-    uint64_t sequence; /* of the next point of the host */
     const struct stopper *stopper;
     struct failure *failure;
     struct thread_end *ends; /* room for the events of a thread */
 };
 
-static void add_point(struct point_adder *adder, enum point_stage stage, uint64_t order,
-                      uint32_t row, unsigned flags)
+static void add_point(struct point_adder *adder, uint32_t row, unsigned flags)
 {
     struct sim_point *point = &adder->points->items[adder->points->count++];
-    *point = (struct sim_point){.order = (uint64_t)stage << STAGE_BITS | order,
-                                .row = row,
-                                .member_flags = adder->member * POINT_FLAGS | flags};
+    *point = (struct sim_point){.row = row, .member_flags = adder->member * POINT_FLAGS | flags};
     point->at = point_own_time(point, &adder->file->columns);
 }
 
@@ -50,16 +42,48 @@ static int end_order(const void *a, const void *b)
 static void add_host_point(struct point_adder *adder, size_t first, uint32_t row, unsigned flags)
 {
     struct sim_points *points = adder->points;
-    add_point(adder, STAGE_HOST, adder->sequence++, row, POINT_HOST | flags);
+    add_point(adder, row, POINT_HOST | flags);
     struct sim_point *now = &points->items[points->count - 1];
     if (points->count - 1 > first &&
         (wide_time)now->at - now[-1].at > SIM_IDLE)
         now[-1].member_flags |= POINT_QUIET;
 }
 
-/* Adds the points of a thread: ends at a time go before the begins there, the innermost first; an
-** event without a length ends right after its begin. */
-static bool add_thread(struct point_adder *adder, const struct span *spans, size_t count)
+/* Adds the begin of an event, and its end if it has no length. */
+static void add_begin(struct point_adder *adder, size_t first, const struct span *span)
+{
+    add_host_point(adder, first, span->row, 0);
+    if (span->dur == 0)
+        add_host_point(adder, first, span->row, POINT_END);
+}
+
+/* Adds the points of a thread whose events are nested: the open ones are a stack. `*nested`: they
+** are; if not, some points have been added. */
+static bool add_nested(struct point_adder *adder, const struct span *spans, size_t count,
+                       bool *nested)
+{
+    struct thread_end *open = adder->ends;
+    size_t open_count = 0, first = adder->points->count;
+    *nested = true;
+    for (size_t i = 0; i <= count && *nested; i++) {
+        if (!stopper_goes_on(adder->stopper, i, adder->failure))
+            return false;
+        while (open_count > 0 && (i == count || open[open_count - 1].end <= spans[i].start))
+            add_host_point(adder, first, spans[open[--open_count].span].row, POINT_END);
+        if (i == count)
+            break;
+        add_begin(adder, first, &spans[i]);
+        if (spans[i].dur == 0)
+            continue;
+        struct thread_end end = {span_end(&spans[i]), i};
+        *nested = open_count == 0 || end.end <= open[open_count - 1].end;
+        open[open_count++] = end;
+    }
+    return true;
+}
+
+/* Adds those of any thread. */
+static bool add_any(struct point_adder *adder, const struct span *spans, size_t count)
 {
     size_t end_count = 0, next = 0, first = adder->points->count;
     for (size_t i = count; i-- > 0;)
@@ -74,13 +98,24 @@ static bool add_thread(struct point_adder *adder, const struct span *spans, size
         while (next < end_count && (i == count || adder->ends[next].end <= spans[i].start))
             add_host_point(adder, first, spans[adder->ends[next++].span].row, POINT_END);
         if (i < count)
-            add_host_point(adder, first, spans[i].row, 0);
-        if (i < count && spans[i].dur == 0)
-            add_host_point(adder, first, spans[i].row, POINT_END);
+            add_begin(adder, first, &spans[i]);
     }
-    if (adder->points->count > first)
-        adder->points->items[adder->points->count - 1].member_flags |= POINT_QUIET;
     return true;
+}
+
+/* Adds the points of a thread: ends at a time go before the begins there, the innermost first; an
+** event without a length ends right after its begin. */
+static bool add_thread(struct point_adder *adder, const struct span *spans, size_t count)
+{
+    size_t first = adder->points->count;
+    bool nested, done = add_nested(adder, spans, count, &nested);
+    if (done && !nested) {
+        adder->points->count = first;
+        done = add_any(adder, spans, count);
+    }
+    if (done && adder->points->count > first)
+        adder->points->items[adder->points->count - 1].member_flags |= POINT_QUIET;
+    return done;
 }
 
 /* The spans of a thread. */
@@ -136,33 +171,29 @@ static bool add_host(struct point_adder *adder)
     return done;
 }
 
-static bool add_device(struct point_adder *adder)
+/* Adds the begins of device work, or the ends. */
+static bool add_device(struct point_adder *adder, unsigned flags)
 {
     const struct columns *columns = &adder->file->columns;
     size_t count = 0, i = 0;
     for (size_t row = columns_find(columns, 0, KIND_WORK); row < columns->count;
          row = columns_find(columns, row + 1, KIND_WORK))
         count += busy_takes(columns, row);
-    if (!MEMORY_GROW(adder->points->items, adder->points->capacity,
-                     adder->points->count + 2 * count))
+    if (!MEMORY_GROW(adder->points->items, adder->points->capacity, adder->points->count + count))
         return failure_memory(adder->failure);
     for (size_t row = columns_find(columns, 0, KIND_WORK); row < columns->count;
          row = columns_find(columns, row + 1, KIND_WORK)) {
         if (!stopper_goes_on(adder->stopper, i++, adder->failure))
             return false;
-        if (!busy_takes(columns, row))
-            continue;
-        add_point(adder, STAGE_BEGINS, row, (uint32_t)row, 0);
-        add_point(adder, STAGE_ENDS, row, (uint32_t)row, POINT_END);
+        if (busy_takes(columns, row))
+            add_point(adder, (uint32_t)row, flags);
     }
     return true;
 }
 
-static int point_order(const void *a, const void *b)
+static int time_order(const void *a, const void *b)
 {
-    const struct sim_point *x = a, *y = b;
-    int order = COMPARE(x->at, y->at);
-    return order ? order : COMPARE(x->order, y->order);
+    return COMPARE(((const struct sim_point *)a)->at, ((const struct sim_point *)b)->at);
 }
 
 bool sim_points_add(struct sim_points *points, const struct trace_file *file, uint32_t member,
@@ -175,18 +206,14 @@ bool sim_points_add(struct sim_points *points, const struct trace_file *file, ui
                                 .member = member,
                                 .stopper = stopper,
                                 .failure = failure};
-    if (!add_host(&adder) || !add_device(&adder) ||
-        !sort_items(points->items + first, points->count - first, sizeof *points->items,
-                    point_order, stopper, failure))
+    /* As they are ordered at one time; the sort is stable. */
+    if (!add_device(&adder, POINT_END) || !add_host(&adder) || !add_device(&adder, 0) ||
+        !sort_items(points->items + first, points->count - first, sizeof *points->items, time_order,
+                    stopper, failure))
         return false;
     for (size_t i = first; i < points->count; i++) /* this keeps their order */
         points->items[i].at = sim_clock_time(clock, points->items[i].at);
     return true;
-}
-
-static int time_order(const void *a, const void *b)
-{
-    return COMPARE(((const struct sim_point *)a)->at, ((const struct sim_point *)b)->at);
 }
 
 /* Stable: points of a member stay in their order. */

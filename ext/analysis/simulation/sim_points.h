@@ -21,8 +21,7 @@ enum {
 };
 
 struct sim_point {
-    int64_t at;            /* ns, by the clock of the reference */
-    uint64_t order;        /* of points of a member at one time */
+    int64_t at; /* ns, by the clock of the reference */
     uint32_t row;
     uint32_t member_flags; /* the member times POINT_FLAGS, and POINT_... */
 };

@@ -7,36 +7,47 @@
 
 enum {
     AT_ONCE = 1 << 15, /* items of each sequence that are aligned at a time; half of them stay so */
-    BLOCK = 256,       /* columns that are held at once */
-    BITS = 64          /* of a word */
+    BLOCK = 256,       /* columns that are computed at once */
+    MOST_HELD = 1 << 19, /* words of columns that are all held; else those of one block are */
+    BITS = 64            /* of a word */
 };
 
 /* The places of an item in `a`. */
 struct occurrence {
     uint32_t item, first, count; /* first: of aligner.places */
+    bool common;                 /* `b` has the item, too */
     uint64_t *mask;              /* a bit for each place; NULL: they are few */
 };
 
-/* In a window L(i, j) is the length of a longest common subsequence of a[i...] and b[j...]. Column
-** j has a bit for each i, the last one first: 0 where L(i, j) is L(i + 1, j) + 1, 1 where both are
-** equal. It follows from column j + 1 by an addition: Crochemore et al., "A fast and practical
-** bit-vector algorithm for the longest common subsequence problem", 2001. */
+/* In a window L(i, j) is the length of a longest common subsequence of a[i...] and b[j...]. Items
+** that only one side has do not count, and the suffix that both have in common makes all that comes
+** before it longer by as much: both are left out of the columns. Column j has a bit for each i, the
+** last one first: 0 where L(i, j) is L(i + 1, j) + 1, 1 where both are equal. It follows from
+** column j + 1 by an addition: Crochemore et al., "A fast and practical bit-vector algorithm for
+** the longest common subsequence problem", 2001. */
 struct aligner {
     const uint32_t *a, *b; /* the window */
     size_t a_count, b_count;
     struct aligned *to;
-    size_t count, i, j; /* reached; i and j count from the beginning of the sequences */
+    size_t count, i, j;             /* reached; i and j count from the beginning of the sequences */
     struct occurrence *occurrences; /* by item */
     size_t occurrence_count;
-    uint64_t *places; /* in `a`, by item: the item in the upper half, the place in the lower */
-    size_t words;     /* of a column */
-    uint64_t *masks;  /* of the items with more places than that, which are fewer than BITS */
-    uint64_t *mask;   /* of another item; else 0 */
-    uint64_t *kept;   /* the first column of each block, and the one after the last */
-    uint64_t *block;  /* the columns of one */
+    uint32_t *a_of, *b_of; /* by item of the window: its occurrence; of `b` or ALIGN_ALONE */
+    uint32_t *a_at, *b_at; /* by item of the window: how many before it both sides have */
+    uint32_t *common;      /* of these of `b`: the occurrences */
+    size_t rows, columns;  /* how many these are of `a` and of `b`, without the suffix */
+    uint64_t *places;      /* in `a`, by item: the item in the upper half, the place in the lower */
+    size_t words;          /* of a column */
+    uint64_t *masks;       /* of the items with more places than that, which are fewer than BITS */
+    uint64_t *mask;        /* of another item; else 0 */
+    uint64_t *kept;        /* the first column of each block, and the one after the last */
+    uint64_t *block;       /* the columns of one, or all columns */
+    size_t held;           /* how many columns these are */
     const struct stopper *stopper;
     struct failure *failure;
 };
+
+#define ALIGN_ALONE UINT32_MAX
 
 static int place_order(const void *a, const void *b)
 {
@@ -44,24 +55,26 @@ static int place_order(const void *a, const void *b)
     return COMPARE(*x, *y);
 }
 
-/* The bit of a column for row i. */
-static size_t bit_of(const struct aligner *aligner, size_t i)
+/* The bit of a column for a row. */
+static size_t bit_of(const struct aligner *aligner, size_t row)
 {
-    return aligner->a_count - 1 - i;
+    return aligner->rows - 1 - row;
 }
 
 /* Changes the bits of the places of an item. */
 static void flip(const struct aligner *aligner, const struct occurrence *occurrence, uint64_t *mask)
 {
     for (size_t i = 0; i < occurrence->count; i++) {
-        size_t bit = bit_of(aligner, (uint32_t)aligner->places[occurrence->first + i]);
+        uint32_t place = (uint32_t)aligner->places[occurrence->first + i];
+        size_t bit = bit_of(aligner, aligner->a_at[place]);
         mask[bit / BITS] ^= UINT64_C(1) << bit % BITS;
     }
 }
 
+/* Finds the items of `a`, and those of `b` that are among them. */
 static bool find_occurrences(struct aligner *aligner)
 {
-    uint64_t *places = aligner->places, *mask = aligner->masks;
+    uint64_t *places = aligner->places;
     for (size_t i = 0; i < aligner->a_count; i++)
         places[i] = (uint64_t)aligner->a[i] << 32 | i;
     if (!sort_items(places, aligner->a_count, sizeof *places, place_order, aligner->stopper,
@@ -69,29 +82,63 @@ static bool find_occurrences(struct aligner *aligner)
         return false;
     aligner->occurrence_count = 0;
     for (size_t i = 0; i < aligner->a_count;) {
-        struct occurrence *occurrence = &aligner->occurrences[aligner->occurrence_count++];
+        struct occurrence *occurrence = &aligner->occurrences[aligner->occurrence_count];
         *occurrence =
             (struct occurrence){.item = (uint32_t)(places[i] >> 32), .first = (uint32_t)i};
-        while (i < aligner->a_count && places[i] >> 32 == occurrence->item)
-            i++;
+        for (; i < aligner->a_count && places[i] >> 32 == occurrence->item; i++)
+            aligner->a_of[(uint32_t)places[i]] = (uint32_t)aligner->occurrence_count;
         occurrence->count = (uint32_t)i - occurrence->first;
-        if (occurrence->count > aligner->words) {
-            occurrence->mask = mask;
-            flip(aligner, occurrence, mask);
-            mask += aligner->words;
-        }
+        aligner->occurrence_count++;
     }
-    return true;
+    for (size_t j = 0; j < aligner->b_count; j++) {
+        size_t i = 0;
+        LOWER_BOUND(i, aligner->occurrence_count, aligner->occurrences[i].item < aligner->b[j]);
+        bool found = i < aligner->occurrence_count && aligner->occurrences[i].item == aligner->b[j];
+        aligner->b_of[j] = found ? (uint32_t)i : ALIGN_ALONE;
+        if (found)
+            aligner->occurrences[i].common = true;
+    }
+    return stopper_ask(aligner->stopper, aligner->failure);
 }
 
-/* The places of an item; NULL if it has none. */
-static const struct occurrence *occurrence_of(const struct aligner *aligner, uint32_t item)
+/* Counts the items that both sides have, and leaves the common suffix out. */
+static void find_common(struct aligner *aligner)
 {
-    size_t i = 0;
-    LOWER_BOUND(i, aligner->occurrence_count, aligner->occurrences[i].item < item);
-    return i < aligner->occurrence_count && aligner->occurrences[i].item == item
-               ? &aligner->occurrences[i]
-               : NULL;
+    size_t last = aligner->a_count;
+    aligner->rows = aligner->columns = 0;
+    for (size_t i = 0; i < aligner->a_count; i++) {
+        aligner->a_at[i] = (uint32_t)aligner->rows;
+        aligner->rows += aligner->occurrences[aligner->a_of[i]].common;
+    }
+    for (size_t j = 0; j < aligner->b_count; j++) {
+        aligner->b_at[j] = (uint32_t)aligner->columns;
+        if (aligner->b_of[j] != ALIGN_ALONE)
+            aligner->common[aligner->columns++] = aligner->b_of[j];
+    }
+    while (aligner->rows > 0 && aligner->columns > 0) {
+        struct occurrence *occurrence = &aligner->occurrences[aligner->a_of[--last]];
+        if (!occurrence->common)
+            continue;
+        if (aligner->common[aligner->columns - 1] != aligner->a_of[last])
+            break;
+        occurrence->count--;
+        aligner->rows--;
+        aligner->columns--;
+    }
+}
+
+/* Makes masks of the items that have many places. */
+static void make_masks(struct aligner *aligner)
+{
+    uint64_t *mask = aligner->masks;
+    for (size_t i = 0; i < aligner->occurrence_count; i++) {
+        struct occurrence *occurrence = &aligner->occurrences[i];
+        if (!occurrence->common || occurrence->count <= aligner->words)
+            continue;
+        occurrence->mask = mask;
+        flip(aligner, occurrence, mask);
+        mask += aligner->words;
+    }
 }
 
 /* Computes a column from the one after it and the places of its item. */
@@ -109,16 +156,15 @@ static void column_before(uint64_t *to, const uint64_t *after, const uint64_t *m
 static bool fill_block(struct aligner *aligner, size_t number)
 {
     size_t words = aligner->words, start = number * BLOCK;
-    size_t end = start + BLOCK < aligner->b_count ? start + BLOCK : aligner->b_count;
+    size_t end = start + BLOCK < aligner->columns ? start + BLOCK : aligner->columns;
     const uint64_t *after = aligner->kept + (number + 1) * words;
     for (size_t j = end; j-- > start;) {
-        const struct occurrence *occurrence = occurrence_of(aligner, aligner->b[j]);
-        uint64_t *to = aligner->block + (j - start) * words;
-        bool few = occurrence && !occurrence->mask;
+        const struct occurrence *occurrence = &aligner->occurrences[aligner->common[j]];
+        uint64_t *to = aligner->block + j % aligner->held * words;
+        bool few = !occurrence->mask;
         if (few)
             flip(aligner, occurrence, aligner->mask);
-        column_before(to, after, occurrence && occurrence->mask ? occurrence->mask : aligner->mask,
-                      words);
+        column_before(to, after, few ? aligner->mask : occurrence->mask, words);
         if (few)
             flip(aligner, occurrence, aligner->mask);
         after = to;
@@ -126,11 +172,18 @@ static bool fill_block(struct aligner *aligner, size_t number)
     return stopper_ask(aligner->stopper, aligner->failure);
 }
 
-/* Whether an alignment without item i of `a` is shorter. Needs the block of column j. */
+/* Whether an alignment without item i of `a` is shorter, while item j of `b` is another one. Needs
+** the block of its column. In the suffix the whole shorter rest is aligned. */
 static bool is_needed(const struct aligner *aligner, size_t i, size_t j)
 {
-    size_t bit = bit_of(aligner, i);
-    return !(aligner->block[j % BLOCK * aligner->words + bit / BITS] >> bit % BITS & 1);
+    size_t row = aligner->a_at[i], column = aligner->b_at[j];
+    if (!aligner->occurrences[aligner->a_of[i]].common)
+        return false;
+    if (row >= aligner->rows || column >= aligner->columns)
+        return aligner->rows + column <= aligner->columns + row;
+    size_t bit = bit_of(aligner, row);
+    return !(aligner->block[column % aligner->held * aligner->words + bit / BITS] >> bit % BITS &
+             1);
 }
 
 /* Aligns from the beginning of the window on, up to one of the two ends. */
@@ -138,8 +191,9 @@ static bool walk(struct aligner *aligner, size_t a_end, size_t b_end)
 {
     size_t i = 0, j = 0, filled = 0;
     while (i < a_end && j < b_end) {
-        if (j / BLOCK != filled) {
-            filled = j / BLOCK;
+        size_t column = aligner->b_at[j];
+        if (column / BLOCK != filled && column < aligner->columns && aligner->held == BLOCK) {
+            filled = column / BLOCK;
             if (!fill_block(aligner, filled))
                 return false;
         }
@@ -154,28 +208,55 @@ static bool walk(struct aligner *aligner, size_t a_end, size_t b_end)
     return true;
 }
 
-static bool align_window(struct aligner *aligner, size_t a_end, size_t b_end)
+/* Aligns the items that both sides of the window have. */
+static bool align_common(struct aligner *aligner, size_t a_end, size_t b_end)
 {
-    size_t words = (aligner->a_count + BITS - 1) / BITS;
-    size_t blocks = (aligner->b_count + BLOCK - 1) / BLOCK;
-    size_t columns = BITS + 1 + blocks + 1 + BLOCK;
+    size_t words = (aligner->rows + BITS - 1) / BITS;
+    size_t blocks = (aligner->columns + BLOCK - 1) / BLOCK;
+    size_t held = blocks * BLOCK * words <= MOST_HELD ? blocks * BLOCK : BLOCK;
+    uint64_t *room = memory_items((BITS + 1 + blocks + 1 + held) * words, sizeof *room);
+    bool done = room || failure_memory(aligner->failure);
     aligner->words = words;
-    aligner->occurrences = memory_items(aligner->a_count, sizeof *aligner->occurrences);
-    aligner->places = memory_zeroed(aligner->a_count + columns * words, sizeof *aligner->places);
-    bool done = (aligner->occurrences && aligner->places) || failure_memory(aligner->failure);
+    aligner->held = held;
     if (done) {
-        aligner->masks = aligner->places + aligner->a_count;
+        aligner->masks = room;
         aligner->mask = aligner->masks + BITS * words;
         aligner->kept = aligner->mask + words;
         aligner->block = aligner->kept + (blocks + 1) * words;
+        memset(room, 0, (BITS + 1) * words * sizeof *room);
         memset(aligner->kept + blocks * words, 0xff, words * sizeof *aligner->kept);
-        done = find_occurrences(aligner);
+        make_masks(aligner);
     }
     for (size_t i = blocks; done && i-- > 0;) {
         done = fill_block(aligner, i);
-        memcpy(aligner->kept + i * words, aligner->block, words * sizeof *aligner->kept);
+        memcpy(aligner->kept + i * words, aligner->block + i * BLOCK % held * words,
+               words * sizeof *aligner->kept);
     }
     done = done && walk(aligner, a_end, b_end);
+    memory_free(room);
+    return done;
+}
+
+static bool align_window(struct aligner *aligner, size_t a_end, size_t b_end)
+{
+    size_t a = aligner->a_count, b = aligner->b_count;
+    uint32_t *room = memory_items(2 * a + 3 * b, sizeof *room);
+    aligner->occurrences = memory_items(a, sizeof *aligner->occurrences);
+    aligner->places = memory_items(a, sizeof *aligner->places);
+    bool done =
+        (room && aligner->occurrences && aligner->places) || failure_memory(aligner->failure);
+    if (done) {
+        aligner->a_of = room;
+        aligner->a_at = room + a;
+        aligner->b_of = room + 2 * a;
+        aligner->b_at = aligner->b_of + b;
+        aligner->common = aligner->b_at + b;
+        done = find_occurrences(aligner);
+    }
+    if (done)
+        find_common(aligner);
+    done = done && align_common(aligner, a_end, b_end);
+    memory_free(room);
     memory_free(aligner->occurrences);
     memory_free(aligner->places);
     return done;

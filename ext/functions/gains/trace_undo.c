@@ -27,10 +27,12 @@ static const struct table_column columns_of_undo[] = {
     {"text", "TEXT", "the cause in words"},
 };
 
-enum { UNDO_GAIN_HALF = 7 };
+enum { UNDO_GAIN_HALF = 7, UNDO_CUMULATIVE = 8, UNDO_CUMULATIVE_NS = 10 };
 
-static const unsigned char served_of_undo[COUNT_OF(columns_of_undo)] = {[UNDO_GAIN_HALF] =
-                                                                            ON_DEMAND};
+static const unsigned char served_of_undo[COUNT_OF(columns_of_undo)] = {
+    [UNDO_GAIN_HALF] = ON_DEMAND,
+    [UNDO_CUMULATIVE] = ON_DEMAND,
+    [UNDO_CUMULATIVE_NS] = ON_DEMAND};
 
 enum { UNDO_SHOWN = 6 };
 
@@ -140,6 +142,9 @@ static bool find_rows(struct call *call, const struct call_trace *opened, size_t
                                                   .causes = &found.causes,
                                                   .families = &found.families,
                                                   .halves = call_wants(call, UNDO_GAIN_HALF),
+                                                  .cumulative =
+                                                      call_wants(call, UNDO_CUMULATIVE) ||
+                                                      call_wants(call, UNDO_CUMULATIVE_NS),
                                                   .stopper = call_stopper(call)};
         done = undo_find(&undo, &undo_request, &call->failure) &&
                add_rows(call, result, &found.causes, &undo, &simulations[0]);
