@@ -120,3 +120,69 @@ bool sort_items(void *items, size_t count, size_t size, int (*compare)(const voi
     memory_free(sort.ends);
     return done;
 }
+
+enum { DIGIT = 11 /* bits */, DIGITS = 1 << DIGIT };
+
+static inline int64_t number_of(const char *item)
+{
+    int64_t number;
+    memcpy(&number, item, sizeof number);
+    return number;
+}
+
+/* The digit of a number's distance from the least one. */
+static inline size_t digit_of(const char *item, int64_t least, unsigned shift)
+{
+    return ((uint64_t)number_of(item) - (uint64_t)least) >> shift & (DIGITS - 1);
+}
+
+/* Moves items to where they go by a digit. Inlined, so that copies of a known size are moves. */
+static inline __attribute__((always_inline)) void
+pass_digit(const char *items, size_t count, size_t size, char *to, int64_t least, unsigned shift)
+{
+    size_t next[DIGITS] = {0}, total = 0;
+    for (size_t i = 0; i < count; i++)
+        next[digit_of(items + i * size, least, shift)]++;
+    for (size_t digit = 0; digit < DIGITS; digit++) {
+        size_t here = next[digit];
+        next[digit] = total;
+        total += here;
+    }
+    for (size_t i = 0; i < count; i++)
+        memcpy(to + next[digit_of(items + i * size, least, shift)]++ * size, items + i * size,
+               size);
+}
+
+bool sort_numbered(void *items, size_t count, size_t size, const struct stopper *stopper,
+                   struct failure *failure)
+{
+    int64_t least = INT64_MAX, most = INT64_MIN, last = INT64_MIN;
+    bool ordered = true, done = true;
+    for (size_t i = 0; i < count; i++) {
+        int64_t number = number_of((const char *)items + i * size);
+        ordered = ordered && last <= number;
+        least = number < least ? number : least;
+        most = number > most ? number : most;
+        last = number;
+    }
+    if (ordered)
+        return true;
+    char *spare = memory_items(count, size), *from = items, *to = spare;
+    if (!spare)
+        return failure_memory(failure);
+    uint64_t range = (uint64_t)most - (uint64_t)least;
+    for (unsigned shift = 0; done && shift < 64 && range >> shift > 0; shift += DIGIT) {
+        if (size == 16)
+            pass_digit(from, count, 16, to, least, shift);
+        else
+            pass_digit(from, count, size, to, least, shift);
+        char *next = from;
+        from = to;
+        to = next;
+        done = stopper_ask(stopper, failure);
+    }
+    if (from != (char *)items)
+        memcpy(items, from, count * size);
+    memory_free(spare);
+    return done;
+}

@@ -17,6 +17,11 @@
 bool sort_items(void *items, size_t count, size_t size, int (*compare)(const void *, const void *),
                 const struct stopper *stopper, struct failure *failure);
 
+/* Sorts items that begin with an int64_t by that, stably: takes time in proportion to how many they
+** are, and to the digits of the range of these numbers. As sort_items() if it fails. */
+bool sort_numbered(void *items, size_t count, size_t size, const struct stopper *stopper,
+                   struct failure *failure);
+
 /* Sets `i` to the first index in [i, end) for which `before`, an expression of `i`, is false, or
 ** to `end`. `before` must be true of every index before that one and false of it and every later
 ** one. */

@@ -14,7 +14,8 @@
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
 --   :control_untraced   REAL>=0        ms a step of control, measured without the profiler; default not known
 --   :test_untraced      REAL>=0        the same for test
---   :gains              0|1            1: causes end with what a step gains if they are undone (rule 11); default 0
+--   :gains              0|1            1: causes end with what a step gains if they are undone (rule 11), which takes
+--                                      about half of the time; default 1
 --   :steps              TEXT           which events are steps: 'auto', 'profiler',
 --                                      a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
@@ -30,6 +31,8 @@
 --   rank        INTEGER  of a cause, as trace_step_causes has it: the only rank of a job that differs so
 --   gain_ms     REAL     of a cause, with gains: ms a step that it would be shorter if only this were undone, as
 --                        trace_undo has it
+--   hidden_by   TEXT     of a cause, with gains: what a step would wait for instead, if that is less than nine tenths
+--                        of diff_ms
 -- Grain: one row per line.
 -- Rules:
 --   1. The verdict is that of trace_verdict. Outliers that it leaves out are in no number here; a caution names them,
@@ -66,9 +69,9 @@
 --  10. A text that is too long ends in '...', where a word ends.
 --  11. With gains, a cause says how much shorter or longer the step would be if only this cause were undone, as
 --      trace_undo simulates it, if that differs from its own time by more than a tenth of it and by two units of the
---      last decimal. Nothing is said of what has nothing that could be undone, of steps of several strata (rule 4),
---      and with clock 'host' where there is device work. It is not the default: it takes three times the CPU time and
---      twice the memory, and is a model, while all other numbers were recorded.
+--      last decimal; and what hides it (E9.9), if there is room. Nothing is said of what has nothing that could be
+--      undone, of steps of several strata (rule 4), and with clock 'host' where there is device work. It is a model,
+--      while all other numbers were recorded. If the simulation fails, the last caution says why.
 -- Facts
 --   compared          control; NULL: there is nothing to compare
 --   rise              percent that test_ms is more than control_ms
@@ -174,40 +177,51 @@ work AS MATERIALIZED (
 -- in any case
 room AS MATERIALIZED (
   SELECT 11 - heads AS lines, min(3, 6 - heads) AS of_work,
-         11 - heads - min(3, 6 - heads, (SELECT count(*) FROM work)) AS sure
+         11 - heads - min(3, 6 - heads, (SELECT count(*) FROM work)) AS sure, heads
   FROM (SELECT min(6, 2 + (:strata > 1) + (:untraced IS NOT NULL) + count(*)) AS heads FROM caution)
   LIMIT -1),
 undone AS MATERIALIZED ( -- rule 11
-  SELECT u.kind, u.class, u.area, u.name, u.rank, u.gain_alone / 1000 AS gain
+  SELECT u.kind, u.class, u.area, u.name, u.rank, u.gain_alone / 1000 AS gain, u.text, u.diff_time,
+         trace_label(u.hidden_by)
+         || CASE WHEN u.rank <> u.hidden_rank THEN ' on rank ' || u.hidden_rank ELSE '' END AS hidden_by
   FROM room
-  CROSS JOIN trace_undo(CASE WHEN :gains AND :strata = 1 AND :verdict <> 'no difference'
+  CROSS JOIN trace_undo(CASE WHEN coalesce(:gains, 1) AND :strata = 1 AND :verdict <> 'no difference'
                                   AND (coalesce(:clock, 'device') <> 'host' OR (:control_of_host AND :test_of_host))
                              THEN :compared END,
-                        :test, :c_rank, :t_rank, :control_iterations, :test_iterations, sure, :steps) AS u
+                        :test, :c_rank, :t_rank, :control_iterations, :test_iterations, sure, lines, 1, :steps) AS u
+  LIMIT -1),
+space AS MATERIALIZED ( -- room, with the caution of a simulation that has failed
+  SELECT lines - one AS lines, min(of_work, 6 - heads - one) AS of_work, sure - one AS sure
+  FROM (SELECT *, heads < 6 AND EXISTS (SELECT 1 FROM undone WHERE kind = 'failed') AS one FROM room)
   LIMIT -1),
 -- part: 1 the head, 2 causes, 3 work; place: the order in it
 fact(part, place, kind, what, side, parts, others, iteration, rank, class, name, ratio, text, c_ms, t_ms, ms,
-     share, changes, replaced, gain) AS (
+     share, changes, replaced, gain, hidden_by) AS (
   SELECT 1, column1, column2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
          CASE column1 WHEN 1 THEN :control_ms END, CASE column1 WHEN 1 THEN :test_ms END,
-         CASE column1 WHEN 1 THEN :diff_ms END, NULL, NULL, NULL, NULL
+         CASE column1 WHEN 1 THEN :diff_ms END, NULL, NULL, NULL, NULL, NULL
   FROM (VALUES (1, 'verdict'), (2, 'coverage'), (3, 'mix'), (4, 'untraced'))
   WHERE CASE column1 WHEN 1 THEN 1 WHEN 2 THEN :compared IS NOT NULL WHEN 3 THEN :strata > 1
              ELSE :untraced IS NOT NULL END
   UNION ALL
   SELECT 1, 5 + severity + line / 1000.0, 'caution', what, side, parts, others, iteration, rank, class, name, ratio,
-         why, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+         why, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
   FROM caution
   UNION ALL
-  SELECT 2, -abs(diff_time), 'cause', c.kind, NULL, NULL, NULL, NULL, c.rank, c.class, c.name, NULL,
+  SELECT 1, 20, 'caution', 'told', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'gains are not known: ' || text,
+         NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+  FROM undone
+  WHERE kind = 'failed'
+  UNION ALL
+  SELECT 2, -abs(c.diff_time), 'cause', c.kind, NULL, NULL, NULL, NULL, c.rank, c.class, c.name, NULL,
          substr(coalesce(replace(c.text, ', only on rank ' || c.rank, ''), c.text), 1 + 8 * (c.text LIKE 'copies: %')),
          c.control_time / 1000, c.test_time / 1000, c.diff_time / 1000, c.share, c.changes / 1000, c.replaced,
-         undone.gain
+         undone.gain, undone.hidden_by
   FROM room
   CROSS JOIN trace_step_causes(CASE WHEN :strata = 1 AND :verdict <> 'no difference' THEN :compared END, :test,
                                :c_rank, :t_rank, :control_iterations, :test_iterations, :clock, sure, :steps) AS c
   LEFT JOIN undone ON undone.kind = c.kind AND undone.class IS c.class AND undone.area IS c.area
-    AND undone.name IS c.name AND undone.rank IS c.rank
+    AND undone.name IS c.name AND undone.rank IS c.rank AND undone.text IS c.text AND undone.diff_time IS c.diff_time
   UNION ALL
   SELECT 2, -abs(within), 'cause',
          CASE class WHEN 'idle_host' THEN 'host late' WHEN 'idle_call' THEN 'host late'
@@ -215,26 +229,26 @@ fact(part, place, kind, what, side, parts, others, iteration, rank, class, name,
                     WHEN 'idle_unrecorded' THEN 'not recorded' ELSE 'like sizes' END,
          NULL, NULL, NULL, NULL, NULL, class, name, NULL,
          coalesce(trace_label(name), 'without a name') || ', at like sizes', c_ms, t_ms, within, NULL, abs(within),
-         NULL, NULL
+         NULL, NULL, NULL
   FROM alike
   WHERE (within <> 0 OR mix <> 0) AND :verdict <> 'no difference'
   UNION ALL
   SELECT 2, -abs(sum(mix)), 'cause', 'mix', NULL, NULL, NULL, NULL, NULL, 'mix', NULL, NULL, 'another mix of requests',
-         NULL, NULL, sum(mix), NULL, abs(sum(mix)), NULL, NULL
+         NULL, NULL, sum(mix), NULL, abs(sum(mix)), NULL, NULL, NULL
   FROM alike
   WHERE :verdict <> 'no difference'
   GROUP BY NULL
   HAVING max(abs(mix)) > 0
   UNION ALL
   SELECT 3, -size, 'work', NULL, NULL, NULL, NULL, NULL, NULL, NULL, name, NULL, text, NULL, NULL, NULL, NULL, NULL,
-         NULL, NULL FROM work),
+         NULL, NULL, NULL FROM work),
 
 -- WHICH LINES. at: where the text of a cause has its name
 numbered AS (
   SELECT fact.*, lines, of_work, sure, row_number() OVER (PARTITION BY part ORDER BY place, text, name) AS number,
          part = 2 AND abs(ms) >= :least AND (100 * abs(ms) >= abs(:diff_ms) OR :strata > 1) AS is_cause,
          instr(text, trace_label(name)) AS at
-  FROM fact CROSS JOIN room),
+  FROM fact CROSS JOIN space),
 -- counts: what work says of the operator of a cause; is_named: a cause that is sure to be shown names the operator
 named AS (
   SELECT *, max(CASE part WHEN 3 THEN text END) OVER of_name AS counts,
@@ -260,7 +274,7 @@ joined AS MATERIALIZED (
   SELECT line, CASE line WHEN 200 THEN 'rest' ELSE kind END AS kind, what, side,
          coalesce(parts, count(*)) AS parts, others, iteration, rank, class, name, ratio, text, counts, is_first, at,
          sum(c_ms) AS c_ms, sum(t_ms) AS t_ms, sum(ms) AS ms, sum(share) AS share,
-         total(CASE WHEN ms > 0 THEN ms END) AS more, total(CASE WHEN ms < 0 THEN ms END) AS less, gain,
+         total(CASE WHEN ms > 0 THEN ms END) AS more, total(CASE WHEN ms < 0 THEN ms END) AS less, gain, hidden_by,
          total(CASE WHEN line BETWEEN 20 AND 199 THEN abs(sum(ms)) END) OVER () AS held,
          total(sum(changes)) OVER () AS changes
   FROM placed
@@ -325,11 +339,13 @@ told AS MATERIALIZED (
            AS surplus,
          CASE WHEN ratio >= 9.95 THEN printf('%,d', round(ratio)) ELSE printf('%.1f', ratio) END AS times,
          CASE WHEN kind = 'cause' THEN coalesce(', only on rank ' || j.rank, '') ELSE '' END
-         || CASE WHEN kind <> 'cause' OR coalesce(abs(gain - ms) <= max(0.1 * abs(ms), 4 * :least), 1) THEN ''
+         || CASE WHEN NOT is_other THEN ''
                  WHEN abs(gain) < :least THEN '; undone: no change'
-                 ELSE printf('; undone: %.*f %s %s', :digits, abs(gain) / :size, :unit,
-                             CASE WHEN gain > 0 THEN 'shorter' ELSE 'longer' END) END AS tail
-  FROM joined AS j LEFT JOIN side USING (side)
+                 ELSE printf('; undone: %+.*f %s', :digits, -gain / :size, :unit) END AS tail,
+         CASE WHEN is_other AND instr(text, hidden_by) <> 1 THEN ', hidden by ' || hidden_by ELSE '' END AS behind
+  FROM (SELECT *, kind = 'cause' AND coalesce(abs(gain - ms) > max(0.1 * abs(ms), 4 * :least), 0) AS is_other
+        FROM joined) AS j
+  LEFT JOIN side USING (side)
   LIMIT -1),
 worded AS MATERIALIZED (
   SELECT told.*,
@@ -393,12 +409,17 @@ cut AS (
   SELECT *, CASE WHEN length(body) <= most THEN body
                  WHEN length(words) > most - 30 THEN rtrim(words, ' .,;:(<_#-') || '...'
                  ELSE substr(body, 1, most - 3) || '...' END AS kept
-  FROM (SELECT *, rtrim(substr(body, 1, most - 3),
-                        '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz') AS words
-        FROM (SELECT *, 100 - length(prefix) - length(tail) AS most FROM worded)))
+  FROM (SELECT *, substr(rtrim(substr(body, 1, most - 2),
+                               '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'), 1, most - 3) AS words
+        FROM (SELECT *, 100 - length(prefix) - length(tail) AS most
+              FROM (SELECT line, kind, prefix, body, class, name, c_ms, t_ms, ms, share, rank, gain, hidden_by,
+                           tail || CASE WHEN min(length(body), max(24, 3 + coalesce(length(trace_label(name)), 0)))
+                                             <= 100 - length(prefix || tail || behind) THEN behind ELSE '' END AS tail
+                    FROM worded))))
 SELECT row_number() OVER (ORDER BY line) AS line, kind, prefix || kept || tail AS text,
        CASE kind WHEN 'cause' THEN class END AS class, CASE kind WHEN 'cause' THEN name END AS name, c_ms AS control_ms,
        t_ms AS test_ms, ms AS diff_ms, CASE WHEN kind IN ('cause', 'rest') THEN share END AS share,
-       CASE kind WHEN 'cause' THEN rank END AS rank, CASE kind WHEN 'cause' THEN gain END AS gain_ms
+       CASE kind WHEN 'cause' THEN rank END AS rank, CASE kind WHEN 'cause' THEN gain END AS gain_ms,
+       CASE kind WHEN 'cause' THEN hidden_by END AS hidden_by
 FROM cut
 ORDER BY cut.line;

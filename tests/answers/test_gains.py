@@ -381,6 +381,74 @@ class Properties(InFolder):
             self.assertGreater(stopped, 1, sql)
 
 
+class Hidden(InFolder):
+    """E9.9: what takes the place of a cause is known."""
+
+    ASKED = ("SELECT name, diff_time, gain_alone, hidden_by, hidden_rank"
+             " FROM trace_undo(?, ?, NULL, NULL, 'all', 'all') WHERE diff_time > 0 AND gain_alone IS NOT NULL")
+
+    def hidden(self, make, ranks=1):
+        """{name: (diff, gain, hidden_by, hidden_rank)} of control and test, which `make` makes by side and rank."""
+        for side in (0, 1):
+            for rank in range(ranks):
+                job = {"distributedInfo": {"rank": rank, "world_size": ranks}} if ranks > 1 else {}
+                write(f"{side}/{rank}.json", document(*make(side, rank), **job))
+        return {name: tuple(rest) for name, *rest in self.rows(self.ASKED, "0", "1")}
+
+    def test_work_beside_it(self):
+        def make(side, _):
+            return (step(0, 0, 200 + 30 * side), event("aten::mm", 5, 10), launch(6, 2, 1),
+                    kernel("gemm", 20, 100 + 30 * side, 1), event("aten::add", 16, 10), launch(17, 2, 2),
+                    kernel("add", 20, 90, 2, 8), sync(30, 95 + 30 * side))
+        self.assertEqual(self.hidden(make), {"aten::mm": (30, 30, None, None)})
+        def longer(side, _):
+            return (step(0, 0, 210 + 20 * side), event("aten::mm", 5, 10), launch(6, 2, 1),
+                    kernel("gemm", 20, 100 + 30 * side, 1), event("aten::add", 16, 10), launch(17, 2, 2),
+                    kernel("add", 20, 110, 2, 8), sync(30, 105 + 20 * side))
+        self.assertEqual(self.hidden(longer), {"aten::mm": (30, 20, "aten::add", None)})
+
+    def late(self, *operators):
+        """A kernel takes 20 us longer, but the host launches the next one 5 us before it ends then: some operators
+        come before that."""
+        def make(side, _):
+            at, host = 16, []
+            for name, dur in operators:
+                host.append(event(name, at, dur))
+                at += dur
+            busy = 10 + 30 + 20 * side
+            begin = max(busy + 1, 60)
+            return (step(0, 0, begin + 60), event("aten::mm", 2, 10), launch(3, 2, 1),
+                    kernel("gemm", 10, 30 + 20 * side, 1), *host, event("aten::add", 50, 5), launch(51, 2, 2),
+                    kernel("add", begin, 40, 2), sync(56, begin - 13))
+        return make
+
+    def test_time_of_the_host(self):
+        name, diff, gain, by, rank = next(
+            (name, *rest) for name, rest in self.hidden(self.late(("aten::reshape", 30))).items() if name == "aten::mm")
+        self.assertLess(gain, 0.9 * diff)
+        self.assertEqual((name, by, rank), ("aten::mm", "aten::reshape", None))
+        several = [(f"aten::op{i}", 5) for i in range(6)]
+        self.assertEqual(self.hidden(self.late(*several))["aten::mm"][2:], ("the host", None))
+
+    def test_another_rank(self):
+        """Both ranks take longer, and wait for each other: rank 1 alone gains no more than rank 0 leaves."""
+        lengths = (80, 100), (150, 180)
+
+        def make(side, rank):
+            length, last = lengths[side][rank], max(lengths[side])
+            return (step(0, 0, last + 80), event(f"aten::op{rank}", 5, 10), launch(6, 2, 1),
+                    kernel(f"gemm{rank}", 20, length, 1), event("all_reduce", 16, 10), launch(17, 2, 2),
+                    kernel("ncclDevKernel_AllReduce_Sum", 21 + length, last - length + 20, 2), sync(30, last + 15))
+        self.assertEqual(self.hidden(make, ranks=2)["aten::op1"], (80, 30, "aten::op0", 0))
+
+    def test_what_was_not_waited_for(self):
+        """On no path, though the device was in it: what the path has at that time."""
+        def make(side, _):
+            return (step(0, 0, 180), event("aten::mm", 5, 5), launch(6, 2, 2), kernel("gemm", 12, 60 + 30 * side, 2),
+                    event("aten::add", 11, 10), launch(12, 2, 1), kernel("add", 20, 130, 1, 8), sync(30, 125))
+        self.assertEqual(self.hidden(make), {"aten::mm": (30, 0, "aten::add", None)})
+
+
 class Changes(InFolder):
     ARRAY = ("trace_what_if: changes must be a JSON array of objects, as '[{\"what\": \"device\", \"op\":"
              " \"aten::mm\", \"factor\": 0.5}]'")

@@ -159,12 +159,37 @@ class Undone(InFolder):
         models = oracle_gains.models([oracle.read_trace(side) for side in sides])
         chosen = [{number for number, in self.rows("SELECT DISTINCT iteration FROM trace_what_if(?, '[]')", side)}
                   for side in sides]
-        undone = oracle_undo.Undone(*models, chosen, causes, parts, family_of).rows()
+        reading = oracle_undo.Undone(*models, chosen, causes, parts, family_of)
+        undone = reading.rows()
         found = self.rows(UNDONE, *sides)
         self.assertEqual([row[5:] for row in found], [(gain, after, half) for _, gain, after, half in undone])
         self.assertEqual([(row[0], row[1], row[3], row[4]) for row in found],
                          [(causes[i].kind, causes[i].class_, causes[i].name, causes[i].rank) for i, *_ in undone])
+        self.check_hiders(reading, undone, sides)
         return [(causes[i].kind, gain) for i, gain, *_ in undone]
+
+    def check_hiders(self, reading, undone, sides):
+        """E9.9, where the path has more of something."""
+        rows = self.rows("SELECT diff_time, hidden_by, hidden_rank FROM trace_undo(?, ?) WHERE kind IS NOT NULL",
+                         *sides)
+        steps = self.value("SELECT count(*) FROM trace_what_if(?, '[]')", sides[1])
+        for (i, gain, *_), (diff, name, rank) in zip(undone, rows):
+            missing = round(diff * 1000 * steps) - (gain or 0)
+            if gain is None or diff <= 0 or 10 * gain >= 9 * diff * 1000 * steps:
+                self.assertEqual((name, rank), (None, None))
+                continue
+            expected = reading.hider(i, missing)
+            self.hiders[expected and expected[0], name is not None] += 1
+            if expected and expected[0] == "work":
+                self.assertEqual(name, expected[1])
+                if rank is not None:
+                    self.assertEqual(rank, expected[2])
+            elif expected:
+                self.assertIsNotNone(name)
+
+    def setUp(self):
+        super().setUp()
+        self.hiders = Counter()
 
     def series(self, enough, **how):
         seen = Counter()
@@ -177,6 +202,7 @@ class Undone(InFolder):
                 for kind, gain in rows or ():
                     seen[kind] += bool(gain)
         self.assertGreater(seen["told"], self.COUNT // 3)
+        self.assertGreaterEqual(self.hiders["work", True], self.COUNT // 40)
         for kind in enough:
             self.assertGreater(seen[kind], self.COUNT // 40, kind)
 

@@ -51,7 +51,8 @@ VALUES = {
     "consecutive_kernel_delay": (None, 3), "max_queue_length": (None, 1, 2), "min_pattern_len": (None, 1, 2),
     "runs": (None, "auto"), "by_unit": (None, "run", "step"), "measure": (None, "total", "count"),
     "min_effect": (None, 0, 0.3), "names": (None, "aten::%", '["step", "%kernel%"]'), "min_diff": (None, 5),
-    "operator_name": ("aten::", "linear", "autograd"), "shown": (None, 1, 4), "control_untraced": (None, 3),
+    "operator_name": ("aten::", "linear", "autograd"), "shown": (None, 1, 4),
+    "most": (None, 1, 3), "fallible": (None, 0, 1), "control_untraced": (None, 3),
     "test_untraced": (None, 4),
     "control_memory": (None,), "test_memory": (None,),
     "changes": ("[]", '[{"what": "device", "factor": 0.5}]', '[{"what": "host", "op": "aten::%", "set_us": 5}]',
@@ -279,7 +280,8 @@ def streams(rng, files):
         return value if isinstance(value, str) else 1000 - 7 * number if number else 0
     return relabelled(rng, files, of_args("stream", "wait_on_stream"), to, ["stream"],
                       # E6.3, E9.3: the same streams
-                      skip=lambda name, call: "stream" in str(call.get("keys")) or name == "trace_undo")
+                      skip=lambda name, call: "stream" in str(call.get("keys")) or name == "trace_undo"
+                      or name in OF_OTHERS and call.get("gains") != 0)
 
 
 def by_job(name, call):

@@ -99,7 +99,7 @@ class Lines(unittest.TestCase):
 class Gains(InFolder):
     """Rule 11."""
 
-    ASKED = "SELECT kind, text, diff_ms, gain_ms FROM trace_summary(?, ?) WHERE gains = ?"
+    ASKED = "SELECT kind, text, diff_ms, gain_ms, hidden_by FROM trace_summary(?, ?) WHERE gains IS ?"
 
     def sides(self):
         """Two kernels at once: the step gains no more than what the other one leaves."""
@@ -118,10 +118,40 @@ class Gains(InFolder):
     def test_where_it_differs(self):
         self.sides()
         row = "  +0.030 ms  100 %  compute        aten::mm"
-        for gains, text, gain in ((None, row, None), (0, row, None), (1, row + "; undone: 0.010 ms shorter", 0.01)):
-            self.assertIn(("cause", text, 0.03, gain), self.rows(self.ASKED, "control.json", "test.json", gains))
+        hidden = row + "; undone: -0.010 ms, hidden by aten::add", 0.03, 0.01, "aten::add"
+        for gains, found in ((None, hidden), (0, (row, 0.03, None, None)), (1, hidden)):
+            self.assertIn(("cause", *found), self.rows(self.ASKED, "control.json", "test.json", gains))
         row = row.replace("+", "-")
-        self.assertIn(("cause", row, -0.03, -0.03), self.rows(self.ASKED, "test.json", "control.json", 1))
+        self.assertIn(("cause", row, -0.03, -0.03, None), self.rows(self.ASKED, "test.json", "control.json", 1))
+
+    def test_a_name_is_not_cut_for_what_hides_it(self):
+        self.sides()
+        for side in ("control", "test"):
+            with open(f"{side}.json") as file:
+                text = file.read()
+            text = text.replace("aten::mm", "a_long_name_of_an_operator_that_somebody_wrote")
+            write(f"{side}.json", text.replace("aten::add", "some_other_operator"))
+        row = "  +0.030 ms  100 %  compute        a_long_name_of_an_operator_that_somebody_wrote; undone: -0.010 ms"
+        self.assertIn(("cause", row, 0.03, 0.01, "some_other_operator"),
+                      self.rows(self.ASKED, "control.json", "test.json", 1))
+
+    def test_a_simulation_that_fails(self):
+        """What went would take more than can be simulated: the answer is the same, without gains, and says so."""
+        for side, us in (("control", 2.2e15), ("test", 10)):
+            write(f"{side}.json", document(*(
+                one for number in range(4) for one in
+                (step(number, 2.25e15 * number, 2.22e15), event(f"aten::{side}", 2.25e15 * number + 10, us)))))
+        error = "the changes move events beyond 64 bits of nanoseconds"
+        self.assert_error("trace_undo: " + error, "SELECT * FROM trace_undo('control.json', 'test.json')")
+        self.assertEqual(self.rows("SELECT kind, gain_alone, text FROM trace_undo('control.json', 'test.json')"
+                                   " WHERE fallible = 1"), [("failed", None, error)])
+        without = self.rows(self.ASKED, "control.json", "test.json", 0)
+        self.assertEqual([row for row in self.rows(self.ASKED, "control.json", "test.json", None)
+                          if not row[1].startswith("caution: gains")], without)
+        self.assertIn("caution: gains are not known: " + error, [row[1] for row in self.rows(
+            self.ASKED, "control.json", "test.json", None)])
+        self.assertIn(error, self.value("SELECT trace_diff_report.html FROM trace_diff_report(?, ?)", "control.json",
+                                        "test.json"))
 
     def test_not_by_the_hosts_clock(self):
         self.sides()
@@ -145,8 +175,8 @@ class Gains(InFolder):
             undone = {None, *(gain for gain, in self.rows("SELECT gain_alone / 1000 FROM trace_undo(?, ?, NULL, NULL,"
                                                           " NULL, NULL, ?)", *pair, self.room(rows)))}
             self.assertEqual([(row[0], row[2]) for row in rows], [(row[0], row[2]) for row in without])
-            for (kind, text, diff, gain), (_, before, *_) in zip(rows, without):
-                said = re.search(r"; undone: (?:no change|(\d+\.\d+) ms (shorter|longer))$", text)
+            for (kind, text, diff, gain, _), (_, before, *_) in zip(rows, without):
+                said = re.search(r"; undone: (?:no change|([+-]\d+\.\d+) ms)(?:, hidden by .+)?$", text)
                 self.assertLessEqual(len(text), 100)
                 self.assertEqual(text[:36], before[:36])
                 self.assertIn(gain, undone, (seed, text))
@@ -157,8 +187,8 @@ class Gains(InFolder):
                 ended += 1
                 self.assertEqual(kind, "cause")
                 self.assertGreater(abs(gain - diff), 0.1 * abs(diff), (seed, text))
-                shown = float(said[1] or 0) * (-1 if said[2] == "longer" else 1)
-                self.assertAlmostEqual(shown, gain, delta=0.5001 * 10 ** -len((said[1] or ".0").split(".")[1]))
+                self.assertAlmostEqual(-float(said[1] or 0), gain,
+                                       delta=0.5001 * 10 ** -len((said[1] or ".0").split(".")[1]))
         self.assertGreater(ended, 0)
 
     @staticmethod

@@ -700,8 +700,9 @@ class Undone:
 
     # ---- what it brings ----
 
-    def run(self, causes, half=False):
-        """`half`: E9.8; parts of a ns count in no direction."""
+    def changed(self, causes, half=False):
+        """({edge id: how much longer its lag is}, {edge id: it does not hold}); `half`: E9.8, parts of a ns count in no
+        direction."""
         longer, gone = Counter(), set()
         for edge, change, owners in self.items:
             if owners & causes:
@@ -709,6 +710,10 @@ class Undone:
                     gone.add(id(edge))
                 else:
                     longer[id(edge)] += int(change / 2) if half else change
+        return longer, gone
+
+    def run(self, causes, half=False):
+        longer, gone = self.changed(causes, half)
         order = [(point, 0, point) for point in range(len(self.into))]
         order += [(ghost.position, 1 + number, ghost) for number, ghost in enumerate(self.ghosts)]
         order.sort(key=lambda each: each[:2])
@@ -747,6 +752,70 @@ class Undone:
                 whole += sum(max(0, window.end - window.start) for window in model.windows(file, new, put_back)
                              if window.iteration in self.chosen[1])
         return whole
+
+    # ---- what hides it ----
+
+    @cached_property
+    def groups(self):
+        """{id of an edge: (what, name, rank)} of those with names; time of the host and launches is 'host'."""
+        found = {}
+        for edges in self.into:
+            for edge in edges:
+                what = TRANSFER if edge.kind == WAIT else edge.kind
+                if what in (HOST, LAUNCH) and (what == LAUNCH or edge.lag):
+                    found[id(edge)] = "host", None, None
+                elif what in (DEVICE, TRANSFER):
+                    lag = Lag(self.test, [edge], what)
+                    annotation = lag.named("annotation") if lag.class_ == "comm" else None
+                    told = annotation and annotation.startswith(("nccl:", "gloo:"))
+                    found[id(edge)] = "work", (annotation if told else
+                                                  name_of(lag, "op") or lag.named("name")), lag.file.rank
+        return found
+
+    def path(self, causes):
+        """{group: ns} of the path of the chosen steps with causes undone (E9.9.1); None if it ends otherwise than with
+        device work."""
+        new, _ = self.run(causes)
+        longer, gone = self.changed(causes)
+        model, found = self.test, Counter()
+        of = next(file for file in model.files if file.rank == model.ties.reference)
+        works = defaultdict(list)
+        for work in model.works[id(of)].all:
+            works[work.iteration].append(model.end[id(of), work.event])
+        for window in model.windows(of, new):
+            if window.iteration not in self.chosen[1]:
+                continue
+            point = max(works[window.iteration], default=None, key=lambda each: (new[each], -each))
+            if point is None or new[point] != window.end:
+                return None
+            left = max(0, window.end - window.start)
+            while left and point is not None:
+                binds = [edge for edge in self.into[point] if id(edge) not in gone and new[point] ==
+                         new[edge.from_] + max(0, edge.lag + longer[id(edge)]) + edge.more]
+                if not binds:
+                    break
+                edge = binds[0]
+                if edge.kind in (TRANSFER, WAIT):
+                    edge = min((each for each in binds if each.kind == edge.kind), key=lambda each: each.from_)
+                ns = min(left, max(0, edge.lag + longer[id(edge)]))
+                if id(edge) in self.groups:
+                    found[self.groups[id(edge)]] += ns
+                left, point = left - ns, edge.from_
+        return found
+
+    def hider(self, cause, missing):
+        """E9.9.1 and E9.9.3: ("work", name, rank), ("host", None, None); None: E9.9.2, or it is not told here."""
+        if any(cause in ghost.owners for ghost in self.ghosts):
+            return None
+        before, after = self.path(set()), self.path({cause})
+        if before is None or after is None:
+            return None
+        after.subtract(before)
+        host = after.pop(("host", None, None), 0)
+        work = max(after.items(), default=(None, 0), key=lambda each: each[1])
+        if list(after.values()).count(work[1]) > 1 or 4 * max(host, work[1]) < missing:
+            return None
+        return ("host", None, None) if host > work[1] else work[0] if work[1] > 0 else None
 
     def rows(self):
         recorded = self.length(set())

@@ -53,17 +53,6 @@ static int gain_order(const void *a, const void *b)
     return order ? order : target_order(x, y);
 }
 
-/* The name of a part at a level, as trace_step_time has it (A12.4). */
-static uint32_t name_at(const struct sim_part *part, enum label_level level)
-{
-    const struct attributed *names = &part->names;
-    bool own = names->step_class == CLASS_COMM || names->step_class == CLASS_CALL ||
-               names->step_class == CLASS_UNRECORDED || names->alone;
-    if (!own && names->step_class == CLASS_HOST && level == LEVEL_KERNEL)
-        return names->name[LEVEL_OP];
-    return names->name[own ? LEVEL_KERNEL : level];
-}
-
 static int part_order(const void *a, const void *b)
 {
     const struct sortable_gain *x = a, *y = b;
@@ -86,7 +75,7 @@ static bool add_gains(struct gain_finder *finder)
         sorted[i] =
             (struct sortable_gain){{.what = parts->items[i].what,
                                     .step_class = parts->items[i].names.step_class,
-                                    .name = name_at(&parts->items[i], finder->request->level),
+                                    .name = sim_part_name(&parts->items[i], finder->request->level),
                                     .rank = NUMBER_NONE,
                                     .time = (wide_time)i}, /* the part */
                                    &parts->names};
@@ -275,8 +264,10 @@ static bool find_gains(struct gain_finder *finder, size_t *next)
             done = add_gain_shifts(finder, found[count], LANES_OF_GAIN * count);
             count++;
         }
-    const struct sim_pass pass = {finder->shifts, finder->of, finder->shift_count,
-                                  LANES_OF_GAIN * count};
+    const struct sim_pass pass = {.shifts = finder->shifts,
+                                  .of = finder->of,
+                                  .count = finder->shift_count,
+                                  .lanes = LANES_OF_GAIN * count};
     done = done &&
            sim_net_run(request->net, &pass, finder->lengths, request->stopper, finder->failure);
     const wide_time *lengths = finder->lengths;

@@ -12,6 +12,16 @@ const char *sim_what_name(enum sim_what what)
     return names[what];
 }
 
+uint32_t sim_part_name(const struct sim_part *part, enum label_level level)
+{
+    const struct attributed *names = &part->names;
+    bool own = names->step_class == CLASS_COMM || names->step_class == CLASS_CALL ||
+               names->step_class == CLASS_UNRECORDED || names->alone;
+    if (!own && names->step_class == CLASS_HOST && level == LEVEL_KERNEL)
+        return names->name[LEVEL_OP];
+    return names->name[own ? LEVEL_KERNEL : level];
+}
+
 /* While parts are made. */
 struct part_finder {
     struct sim_parts *parts;

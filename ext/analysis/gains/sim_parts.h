@@ -32,6 +32,9 @@ struct sim_parts {
     struct table table;   /* private: of items */
 };
 
+/* The name of a part at a level, as trace_step_time has it (A12.4); NAME_NONE. */
+uint32_t sim_part_name(const struct sim_part *part, enum label_level level);
+
 /* `by_step`: time in which a thread is in nothing has the names of what the thread of the steps is
 ** in (A5.3). */
 bool sim_parts_make(struct sim_parts *parts, const struct sim_graph *graph, bool by_step,

@@ -16,13 +16,15 @@ struct undoer {
     struct undo_sequence sequences[2]; /* of control and test, like the parts */
     struct undo_pairs pairs;
     struct undo_ghosts ghosts;
-    struct sim_parts parts[2];
+    struct sim_parts control_parts;
     struct undo_items items;
     struct sim_steps steps; /* of test */
     struct sim_net net;
     unsigned char *of;        /* by item: in which lanes of a pass it is undone */
     struct sim_shift *halves; /* by item: half of it (E9.8) */
     wide_time *lengths;       /* room for all steps of all lanes */
+    struct undo_hidden hidden;
+    size_t alone; /* the cause in the first lane of a pass in which causes are alone */
     const struct stopper *stopper;
     struct failure *failure;
 };
@@ -128,21 +130,25 @@ static bool make_halves(struct undoer *undoer)
 static bool make_items(struct undoer *undoer)
 {
     const struct undo_request *request = undoer->request;
-    const struct undo_items_request items = {.pairs = &undoer->pairs,
-                                             .ghosts = &undoer->ghosts,
-                                             .parts = {&undoer->parts[0], &undoer->parts[1]},
-                                             .causes = request->causes,
-                                             .families = request->families,
-                                             .stopper = undoer->stopper};
-    bool done =
-        sim_parts_make(&undoer->parts[0], request->control->graph, true, undoer->stopper,
-                       undoer->failure) &&
-        sim_parts_make(&undoer->parts[1], request->test, true, undoer->stopper, undoer->failure) &&
-        undo_items_make(&undoer->items, &items, undoer->failure) &&
-        sim_net_make(&undoer->net, &undoer->steps, undoer->stopper, undoer->failure);
+    const struct undo_items_request items = {
+        .pairs = &undoer->pairs,
+        .ghosts = &undoer->ghosts,
+        .parts = {&undoer->control_parts, &undoer->undo->parts},
+        .causes = request->causes,
+        .families = request->families,
+        .stopper = undoer->stopper};
+    bool done = sim_parts_make(&undoer->control_parts, request->control->graph, true,
+                               undoer->stopper, undoer->failure) &&
+                sim_parts_make(&undoer->undo->parts, request->test, true, undoer->stopper,
+                               undoer->failure) &&
+                undo_items_make(&undoer->items, &items, undoer->failure) &&
+                sim_net_make(&undoer->net, &undoer->steps, undoer->stopper, undoer->failure);
     undoer->of = done ? memory_zeroed(undoer->items.count, sizeof *undoer->of) : NULL;
     return done && (undoer->of || failure_memory(undoer->failure)) &&
-           (!request->halves || make_halves(undoer));
+           (!request->halves || make_halves(undoer)) &&
+           (!request->hiders ||
+            undo_hidden_make(&undoer->hidden, &undoer->undo->parts, &undoer->steps,
+                             undoer->items.count, undoer->stopper, undoer->failure));
 }
 
 /* Undoes a cause in the lanes of a pass from one on. */
@@ -155,10 +161,13 @@ static void take_items(struct undoer *undoer, size_t cause, unsigned lanes)
 
 /* Simulates what is taken. Finds the ns of the chosen steps, by lane. */
 static bool run(struct undoer *undoer, const struct sim_shift *shifts, size_t lanes,
-                wide_time *sums)
+                sim_pass_seen *seen, wide_time *sums)
 {
-    const struct sim_pass pass = {shifts, undoer->of, undoer->items.count, (int)lanes};
-    bool done = sim_net_run(&undoer->net, &pass, undoer->lengths, undoer->stopper, undoer->failure);
+    const struct sim_pass pass = {shifts,     undoer->of, undoer->items.count,
+                                  (int)lanes, seen,       undoer};
+    bool done =
+        sim_net_run(&undoer->net, &pass, undoer->lengths, undoer->stopper, undoer->failure) &&
+        undoer->failure->code == FAILURE_NONE; /* of what has been seen */
     for (size_t lane = 0; done && lane < lanes; lane++)
         sums[lane] = sim_steps_sum(&undoer->steps, undoer->lengths + lane * undoer->steps.count);
     return done;
@@ -172,6 +181,27 @@ static int undone_order(const void *a, const void *b)
     return order ? order : COMPARE(x->cause, y->cause);
 }
 
+/* Finds what hides the causes of a pass that make steps longer, and gain less than nine tenths of
+** that (E9.9). */
+static void find_hiders(void *argument, const struct sim_net *net, const struct sim_pass *pass,
+                        const wide_time *lengths)
+{
+    struct undoer *undoer = argument;
+    const struct causes *causes = undoer->request->causes;
+    wide_time windows = (wide_time)causes->windows[0] * causes->windows[1];
+    bool done = true;
+    for (int lane = 0; done && lane < pass->lanes && windows > 0; lane++) {
+        const wide_time *of = lengths + (size_t)lane * undoer->steps.count;
+        struct undone *undone = &undoer->undo->items[undoer->alone + (size_t)lane];
+        wide_time diff =
+            causes->items[undone->cause].diff / windows * (wide_time)undoer->undo->steps;
+        wide_time gain = undoer->undo->recorded - sim_steps_sum(&undoer->steps, of);
+        if (undone->known && diff > 0 && 10 * gain < 9 * diff)
+            done =
+                undo_hidden_find(&undoer->hidden, net, pass, lane, of, diff - gain, &undone->hider);
+    }
+}
+
 /* Undoes causes alone, a few at a time. */
 static bool undo_alone(struct undoer *undoer, size_t first, size_t count)
 {
@@ -181,12 +211,14 @@ static bool undo_alone(struct undoer *undoer, size_t first, size_t count)
     memset(undoer->of, 0, undoer->items.count);
     for (size_t lane = 0; lane < count; lane++)
         take_items(undoer, items[lane].cause, 1u << lane);
-    bool done = run(undoer, undoer->items.items, count, sums);
+    undoer->alone = first;
+    bool done =
+        run(undoer, undoer->items.items, count, undoer->request->hiders ? find_hiders : NULL, sums);
     for (size_t lane = 0; done && lane < count; lane++)
         items[lane].gain = undo->recorded - sums[lane];
     if (!done || !undoer->request->halves)
         return done;
-    done = run(undoer, undoer->halves, count, sums);
+    done = run(undoer, undoer->halves, count, NULL, sums);
     for (size_t lane = 0; done && lane < count; lane++)
         items[lane].half = undo->recorded - sums[lane];
     return done;
@@ -201,7 +233,7 @@ static bool undo_more(struct undoer *undoer, size_t first, size_t count)
         undoer->of[i] = undoer->of[i] ? UCHAR_MAX : 0;
     for (size_t lane = 0; lane < count; lane++)
         take_items(undoer, undo->items[first + lane].cause, (unsigned)UCHAR_MAX << lane);
-    bool done = run(undoer, undoer->items.items, count, sums);
+    bool done = run(undoer, undoer->items.items, count, NULL, sums);
     for (size_t lane = 0; done && lane < count; lane++)
         undo->items[first + lane].after = sums[lane];
     return done;
@@ -212,26 +244,32 @@ static bool undo_together(struct undoer *undoer)
 {
     for (size_t i = 0; i < undoer->undo->count; i++)
         take_items(undoer, i, 1);
-    return run(undoer, undoer->items.items, 1, &undoer->undo->after);
+    return run(undoer, undoer->items.items, 1, NULL, &undoer->undo->after);
 }
 
 /* Undoes each cause alone, then one after the other by gain. */
 static bool undo_all(struct undoer *undoer)
 {
     struct undo *undo = undoer->undo;
-    size_t count = undoer->request->causes->count;
+    const struct undo_request *request = undoer->request;
+    size_t count = request->causes->count, most = request->most < count ? request->most : count;
     undo->items = memory_zeroed(count, sizeof *undo->items);
     bool done = undo->items || failure_memory(undoer->failure);
     for (size_t i = 0; done && i < count; i++)
         undo->items[undo->count++] = (struct undone){
-            .cause = i, .known = undoer->items.first[i] < undoer->items.first[i + 1]};
-    for (size_t i = 0; done && i < count; i += SIM_LANES)
-        done = undo_alone(undoer, i, count - i < SIM_LANES ? count - i : SIM_LANES);
+            .cause = i,
+            .known = i < most && undoer->items.first[i] < undoer->items.first[i + 1],
+            .hider = {HIDER_NONE, NAME_NONE, NUMBER_NONE},
+            .after = undo->recorded};
+    for (size_t i = 0; done && i < most; i += SIM_LANES)
+        done = undo_alone(undoer, i, most - i < SIM_LANES ? most - i : SIM_LANES);
     done = done && sort_items(undo->items, count, sizeof *undo->items, undone_order,
                               undoer->stopper, undoer->failure);
     memset(undoer->of, 0, undoer->items.count);
-    for (size_t i = 0; done && undoer->request->cumulative && i < count; i += SIM_LANES)
-        done = undo_more(undoer, i, count - i < SIM_LANES ? count - i : SIM_LANES);
+    for (size_t i = 0; done && request->cumulative && i < most; i += SIM_LANES)
+        done = undo_more(undoer, i, most - i < SIM_LANES ? most - i : SIM_LANES);
+    for (size_t i = most; done && i > 0 && i < count; i++)
+        undo->items[i].after = undo->items[i - 1].after;
     return done && undo_together(undoer);
 }
 
@@ -249,10 +287,10 @@ bool undo_find(struct undo *undo, const struct undo_request *request, struct fai
            make_steps(&undoer) && make_items(&undoer) && undo_all(&undoer);
     undo_tokens_clear(&undoer.tokens);
     undo_pairs_clear(&undoer.pairs);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         undo_sequence_clear(&undoer.sequences[i]);
-        sim_parts_clear(&undoer.parts[i]);
-    }
+    sim_parts_clear(&undoer.control_parts);
+    undo_hidden_clear(&undoer.hidden);
     undo_ghosts_clear(&undoer.ghosts);
     undo_items_clear(&undoer.items);
     sim_steps_clear(&undoer.steps);
@@ -268,5 +306,6 @@ bool undo_find(struct undo *undo, const struct undo_request *request, struct fai
 void undo_clear(struct undo *undo)
 {
     memory_free(undo->items);
+    sim_parts_clear(&undo->parts);
     *undo = (struct undo){.count = 0};
 }

@@ -6,13 +6,15 @@
 
 #include "analysis/causes/causes.h"
 #include "analysis/simulation/sim_steps.h"
+#include "undo_hidden.h"
 
 /* A cause that is undone. */
 struct undone {
     size_t cause;    /* index in causes.items */
-    bool known;      /* false: it has nothing that could be undone */
+    bool known;      /* false: it has nothing that could be undone, or is not to be */
     wide_time gain;  /* ns that the chosen steps are shorter without it alone */
     wide_time half;  /* the same if half of it is undone; 0 unless that is asked for */
+    struct undo_hider hider; /* HIDER_NONE unless that is asked for */
     wide_time after; /* ns of these steps without it and all before it; the same */
 };
 
@@ -21,6 +23,7 @@ struct undo {
     size_t count;
     wide_time recorded, after; /* ns of the chosen steps as recorded, and without all causes */
     size_t steps;              /* how many these are */
+    struct sim_parts parts;    /* of test: has the names of hiders */
 };
 
 struct undo_request {
@@ -32,7 +35,9 @@ struct undo_request {
     const struct step_choice *choice; /* of test */
     struct causes *causes;
     const struct families *families;
+    size_t most;     /* how many causes are undone, the first; the others are not known */
     bool halves;     /* whether to undo halves, too */
+    bool hiders;     /* whether to find what hides causes, too */
     bool cumulative; /* whether to undo one after the other, too */
     const struct stopper *stopper;
 };

@@ -6,7 +6,7 @@
 #define TRACEDIFF_UNDO_GHOSTS_H
 
 #include "sim_ghosts.h"
-#include "undo_step.h"
+#include "undo_pairs.h"
 
 /* What a ghost is of. */
 struct undo_ghost {

@@ -261,7 +261,8 @@ static void order_by(const struct undo_event *events, size_t count, struct undo_
 static bool order_events(struct sequence_maker *maker, size_t first)
 {
     struct undo_event *events = maker->sequence->events + first;
-    size_t count = maker->sequence->event_count - first, steps = maker->member->steps->iteration_count + 1;
+    size_t count = maker->sequence->event_count - first,
+           steps = maker->member->steps->iteration_count + 1;
     size_t lanes = maker->member->file->tracks.count;
     struct undo_event *spare = memory_items(count, sizeof *spare);
     size_t *next = memory_items((lanes > steps ? lanes : steps) + 3, sizeof *next);

@@ -55,7 +55,8 @@ static bool open_member(struct sim_maker *maker, size_t member)
            sim_threads_make(&file->threads, of, member, file->rank, file->work->track_count,
                             maker->stopper, maker->failure) &&
            sim_points_add(&maker->points, of->file, (uint32_t)member,
-                          &maker->clocks.ranks[file->rank_number], maker->stopper, maker->failure);
+                          &maker->graph->clocks.ranks[file->rank_number], maker->stopper,
+                          maker->failure);
 }
 
 static bool pass_points(struct sim_maker *maker)
@@ -71,6 +72,8 @@ static bool pass_points(struct sim_maker *maker)
     graph->member = memory_zeroed(most, sizeof *graph->member);
     bool done = (graph->at && graph->first && graph->row && graph->member) ||
                 failure_memory(maker->failure);
+    /* So many edges there are most often. */
+    done = done && sim_reserve_edges(maker, most + most / 4 + 64);
     for (size_t i = 0; done && i < maker->points.count; i++)
         done = pass_point(maker, &maker->points.items[i]);
     if (done)
@@ -89,7 +92,7 @@ bool sim_graph_make(struct sim_graph *graph, const struct trace *trace,
     graph->rows = memory_zeroed(trace->count, sizeof *graph->rows);
     bool done = ((maker.files && graph->rows) || failure_memory(failure)) &&
                 job_make(&graph->job, trace, true, true, stopper, failure) &&
-                sim_clocks_make(&maker.clocks, &graph->job, failure) && sim_find_meetings(&maker);
+                sim_clocks_make(&graph->clocks, &graph->job, failure) && sim_find_meetings(&maker);
     for (size_t i = 0; done && i < trace->count; i++)
         done = open_member(&maker, i);
     done = done && sim_points_sort(&maker.points, stopper, failure) && pass_points(&maker);
@@ -99,7 +102,6 @@ bool sim_graph_make(struct sim_graph *graph, const struct trace *trace,
     }
     memory_free(maker.files);
     memory_free(maker.meetings);
-    sim_clocks_clear(&maker.clocks);
     sim_points_clear(&maker.points);
     if (!done)
         sim_graph_clear(graph);
@@ -146,6 +148,7 @@ void sim_graph_clear(struct sim_graph *graph)
         memory_free(graph->rows[i].ends);
     }
     memory_free(graph->rows);
+    sim_clocks_clear(&graph->clocks);
     job_clear(&graph->job);
     memory_free(graph->at);
     memory_free(graph->row);

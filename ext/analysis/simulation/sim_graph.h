@@ -10,7 +10,7 @@
 #ifndef TRACEDIFF_SIM_GRAPH_H
 #define TRACEDIFF_SIM_GRAPH_H
 
-#include "analysis/job/job_clocks.h"
+#include "sim_clocks.h"
 #include "sim_work.h"
 
 #define SIM_NONE UINT32_MAX
@@ -48,6 +48,7 @@ struct sim_far {
 struct sim_graph {
     const struct trace *trace;
     struct job job;        /* that the ranks of the trace are */
+    struct sim_clocks clocks; /* of its ranks */
     struct sim_rows *rows; /* by member */
     size_t nodes;          /* in an order in which edges lead onwards */
     int64_t *at; /* by node: ns, by the clock of its rank; of a meeting, by that of the reference */

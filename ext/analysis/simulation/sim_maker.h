@@ -6,7 +6,6 @@
 #ifndef TRACEDIFF_SIM_MAKER_H
 #define TRACEDIFF_SIM_MAKER_H
 
-#include "sim_clocks.h"
 #include "sim_graph.h"
 #include "sim_points.h"
 #include "sim_threads.h"
@@ -40,7 +39,6 @@ struct sim_maker {
     struct sim_graph *graph;
     const struct sim_work *works;
     struct sim_file *files; /* by member */
-    struct sim_clocks clocks;
     struct sim_meeting *meetings; /* by match */
     struct sim_points points;
     const struct stopper *stopper;
@@ -59,6 +57,9 @@ struct sim_maker {
 /* Begins a node of a row of the current member, or of a meeting; the edges that are added next lead
 ** to it. */
 uint32_t sim_begin_node(struct sim_maker *maker, int64_t at, uint32_t row);
+
+/* Makes room for edges. */
+bool sim_reserve_edges(struct sim_maker *maker, size_t capacity);
 
 /* Adds an edge to the last node. */
 bool sim_add_edge(struct sim_maker *maker, uint32_t from, wide_time slack, enum sim_edge kind);

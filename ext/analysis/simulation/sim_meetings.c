@@ -24,7 +24,7 @@ static int64_t offset_of(const struct sim_maker *maker, const struct job_collect
     const struct job_match *match = &job->matches[collective->match];
     size_t m = match->first;
     LOWER_BOUND(m, match->first + match->count, job->members[m].rank < maker->of->rank_number);
-    return maker->clocks.offsets[m];
+    return maker->graph->clocks.offsets[m];
 }
 
 bool sim_find_meetings(struct sim_maker *maker)
@@ -37,7 +37,7 @@ bool sim_find_meetings(struct sim_maker *maker)
         maker->meetings[i] = (struct sim_meeting){
             .node = SIM_NONE,
             .valid = job->matches[i].count > 1 &&
-                     (!job->matches[i].by_all || sim_clocks_meet(&maker->clocks, job, i))};
+                     (!job->matches[i].by_all || sim_clocks_meet(&maker->graph->clocks, job, i))};
     return true;
 }
 

@@ -252,10 +252,54 @@ bool sim_net_run(struct sim_net *net, const struct sim_pass *pass, wide_time *le
             net->marks[i] = net->later[net->joint[steps->marks[i].node] * lanes + lane];
         sim_steps_find(steps, net->marks, lengths + lane * steps->count);
     }
+    if (done && pass->seen)
+        pass->seen(pass->argument, net, pass, lengths);
     drop_shifts(net, pass);
     if (any && end > first)
         memset(&net->later[first * lanes], 0, (end - first) * lanes * sizeof *net->later);
     return done;
+}
+
+int64_t sim_net_later(const struct sim_net *net, const struct sim_pass *pass, int lane,
+                      uint32_t node)
+{
+    size_t lanes = pass->lanes == 1 ? 1 : SIM_LANES;
+    return net->later[net->joint[node] * lanes + (size_t)lane];
+}
+
+/* How much longer the lag of an edge is, whose shifts are at a place. */
+static int64_t longer_by(const struct sim_net *net, const struct sim_pass *pass, int lane,
+                         size_t place, uint32_t edge)
+{
+    int64_t longer = 0;
+    for (uint32_t i = net->shifts[place]; i != SIM_NONE; i = net->next[i])
+        if (pass->of[i] >> lane & 1 && pass->shifts[i].use.edge == edge)
+            longer += pass->shifts[i].longer;
+    return longer;
+}
+
+uint32_t sim_net_binding(const struct sim_net *net, const struct sim_pass *pass, int lane,
+                         uint32_t node, int64_t *longer)
+{
+    const struct sim_graph *graph = net->steps->graph;
+    uint32_t first = graph->first[node], end = graph->first[node + 1], found = SIM_NONE;
+    int64_t latest = -SIM_FURTHEST;
+    *longer = 0;
+    if (first < end && net->place[first] == SIM_NONE) { /* within a joint */
+        *longer = longer_by(net, pass, lane, net->edges + net->joint[node], first);
+        return first;
+    }
+    for (uint32_t edge = first; edge < end; edge++) {
+        int64_t more = longer_by(net, pass, lane, net->place[edge], edge);
+        int64_t then =
+            sim_net_later(net, pass, lane, graph->from[edge]) - graph->slack[edge] + more;
+        if (then <= latest)
+            continue;
+        latest = then;
+        *longer = more;
+        found = edge;
+    }
+    return found;
 }
 
 void sim_net_clear(struct sim_net *net)

@@ -38,17 +38,34 @@ struct sim_net {
 bool sim_net_make(struct sim_net *net, const struct sim_steps *steps, const struct stopper *stopper,
                   struct failure *failure);
 
-/* Shifts, by node, and of which of the simulations of a pass each one is. */
+struct sim_pass;
+
+/* Looks at the times of a pass, whose lengths of steps have been found. */
+typedef void sim_pass_seen(void *argument, const struct sim_net *net, const struct sim_pass *pass,
+                           const wide_time *lengths);
+
+/* Shifts, and of which of the simulations of a pass each one is. */
 struct sim_pass {
     const struct sim_shift *shifts;
     const unsigned char *of; /* by shift: a bit for each lane */
     size_t count;
     int lanes;
+    sim_pass_seen *seen; /* NULL: nobody looks */
+    void *argument;
 };
 
 /* Simulates each lane of a pass. Finds the lengths of all steps (ns), by lane, then by step. */
 bool sim_net_run(struct sim_net *net, const struct sim_pass *pass, wide_time *lengths,
                  const struct stopper *stopper, struct failure *failure);
+
+/* For `seen`: by how much a node that is the mark of a step is later in a lane. */
+int64_t sim_net_later(const struct sim_net *net, const struct sim_pass *pass, int lane,
+                      uint32_t node);
+
+/* For `seen`: the edge that binds a node that a step depends on, of several the first, or SIM_NONE;
+** `*longer` is how much longer its lag is. */
+uint32_t sim_net_binding(const struct sim_net *net, const struct sim_pass *pass, int lane,
+                         uint32_t node, int64_t *longer);
 
 void sim_net_clear(struct sim_net *net);
 

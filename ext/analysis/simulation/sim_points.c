@@ -44,8 +44,7 @@ static void add_host_point(struct point_adder *adder, size_t first, uint32_t row
     struct sim_points *points = adder->points;
     add_point(adder, row, POINT_HOST | flags);
     struct sim_point *now = &points->items[points->count - 1];
-    if (points->count - 1 > first &&
-        (wide_time)now->at - now[-1].at > SIM_IDLE)
+    if (points->count - 1 > first && (wide_time)now->at - now[-1].at > SIM_IDLE)
         now[-1].member_flags |= POINT_QUIET;
 }
 
@@ -191,25 +190,17 @@ static bool add_device(struct point_adder *adder, unsigned flags)
     return true;
 }
 
-static int time_order(const void *a, const void *b)
-{
-    return COMPARE(((const struct sim_point *)a)->at, ((const struct sim_point *)b)->at);
-}
-
 bool sim_points_add(struct sim_points *points, const struct trace_file *file, uint32_t member,
                     const struct sim_clock *clock, const struct stopper *stopper,
                     struct failure *failure)
 {
     size_t first = points->count;
-    struct point_adder adder = {.points = points,
-                                .file = file,
-                                .member = member,
-                                .stopper = stopper,
-                                .failure = failure};
+    struct point_adder adder = {
+        .points = points, .file = file, .member = member, .stopper = stopper, .failure = failure};
     /* As they are ordered at one time; the sort is stable. */
     if (!add_device(&adder, POINT_END) || !add_host(&adder) || !add_device(&adder, 0) ||
-        !sort_items(points->items + first, points->count - first, sizeof *points->items, time_order,
-                    stopper, failure))
+        !sort_numbered(points->items + first, points->count - first, sizeof *points->items, stopper,
+                       failure))
         return false;
     for (size_t i = first; i < points->count; i++) /* this keeps their order */
         points->items[i].at = sim_clock_time(clock, points->items[i].at);
@@ -220,8 +211,7 @@ bool sim_points_add(struct sim_points *points, const struct trace_file *file, ui
 bool sim_points_sort(struct sim_points *points, const struct stopper *stopper,
                      struct failure *failure)
 {
-    return sort_items(points->items, points->count, sizeof *points->items, time_order, stopper,
-                      failure);
+    return sort_numbered(points->items, points->count, sizeof *points->items, stopper, failure);
 }
 
 void sim_points_clear(struct sim_points *points)

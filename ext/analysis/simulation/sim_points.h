@@ -21,7 +21,7 @@ enum {
 };
 
 struct sim_point {
-    int64_t at; /* ns, by the clock of the reference */
+    int64_t at; /* ns, by the clock of the reference; they are sorted by it */
     uint32_t row;
     uint32_t member_flags; /* the member times POINT_FLAGS, and POINT_... */
 };

@@ -296,6 +296,14 @@ void sim_steps_find(const struct sim_steps *steps, const int64_t *later, wide_ti
     }
 }
 
+bool sim_steps_whole(const struct sim_steps *steps, size_t step)
+{
+    for (size_t i = 0; i < steps->stretch_count; i++)
+        if (step - steps->stretches[i].first < steps->stretches[i].count)
+            return steps->stretches[i].whole || !steps->stretches[i].device;
+    return true;
+}
+
 wide_time sim_steps_sum(const struct sim_steps *steps, const wide_time *lengths)
 {
     wide_time sum = 0;

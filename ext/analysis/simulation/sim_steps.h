@@ -61,6 +61,9 @@ bool sim_steps_add(struct sim_steps *steps, uint32_t node, size_t member, uint32
 ** as recorded. `lengths` has room for all. */
 void sim_steps_find(const struct sim_steps *steps, const int64_t *later, wide_time *lengths);
 
+/* Whether a step lasts as long as the host or the device has work of it, whichever is longer. */
+bool sim_steps_whole(const struct sim_steps *steps, size_t step);
+
 /* The sum of those of the chosen steps. */
 wide_time sim_steps_sum(const struct sim_steps *steps, const wide_time *lengths);
 

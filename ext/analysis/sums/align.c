@@ -55,6 +55,33 @@ static int place_order(const void *a, const void *b)
     return COMPARE(*x, *y);
 }
 
+/* Sorts the places by item. Most often items are few numbers from 0 on, which are counted. */
+static bool sort_places(struct aligner *aligner)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < aligner->a_count; i++)
+        most = aligner->a[i] > most ? aligner->a[i] : most;
+    for (size_t i = 0; i < aligner->a_count; i++)
+        aligner->places[i] = (uint64_t)aligner->a[i] << 32 | i;
+    if (most > AT_ONCE + 4 * aligner->a_count)
+        return sort_items(aligner->places, aligner->a_count, sizeof *aligner->places, place_order,
+                          aligner->stopper, aligner->failure);
+    uint32_t *next = memory_zeroed((size_t)most + 2, sizeof *next), total = 0;
+    if (!next)
+        return failure_memory(aligner->failure);
+    for (size_t i = 0; i < aligner->a_count; i++)
+        next[aligner->a[i]]++;
+    for (size_t item = 0; item <= most; item++) {
+        uint32_t here = next[item];
+        next[item] = total;
+        total += here;
+    }
+    for (size_t i = 0; i < aligner->a_count; i++)
+        aligner->places[next[aligner->a[i]]++] = (uint64_t)aligner->a[i] << 32 | i;
+    memory_free(next);
+    return true;
+}
+
 /* The bit of a column for a row. */
 static size_t bit_of(const struct aligner *aligner, size_t row)
 {
@@ -75,10 +102,7 @@ static void flip(const struct aligner *aligner, const struct occurrence *occurre
 static bool find_occurrences(struct aligner *aligner)
 {
     uint64_t *places = aligner->places;
-    for (size_t i = 0; i < aligner->a_count; i++)
-        places[i] = (uint64_t)aligner->a[i] << 32 | i;
-    if (!sort_items(places, aligner->a_count, sizeof *places, place_order, aligner->stopper,
-                    aligner->failure))
+    if (!sort_places(aligner))
         return false;
     aligner->occurrence_count = 0;
     for (size_t i = 0; i < aligner->a_count;) {

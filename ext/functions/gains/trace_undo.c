@@ -9,7 +9,9 @@
 #include "sqlite/plan.h"
 
 static const struct table_column columns_of_undo[] = {
-    {"kind", "TEXT", "as trace_step_causes has it; NULL in the last row, of what is left"},
+    {"kind", "TEXT",
+     "as trace_step_causes has it; NULL in the last row, of what is left; 'failed' in the only row "
+     "of a simulation that fails (fallible)"},
     {"class", "TEXT", "as trace_step_causes has it, like the next three"},
     {"area", "TEXT", "part of the program"},
     {"name", "TEXT", "operator or kernel"},
@@ -20,6 +22,11 @@ static const struct table_column columns_of_undo[] = {
      "us a step that it would be shorter if only this cause were undone, as a model of the trace "
      "says; NULL: it has nothing that could be undone"},
     {"gain_half", "REAL", "us a step that it would be shorter if half of this cause were undone"},
+    {"hidden_by", "TEXT",
+     "operator, collective or time of the host that a step waits for instead, if it would be "
+     "shorter by less than nine tenths of diff_time; 'the host': much of it; NULL: not so, "
+     "or many things"},
+    {"hidden_rank", "INTEGER", "the rank of hidden_by, where there are several"},
     {"cumulative", "REAL",
      "us a step after undoing this cause and those before; in the last row, as control has it"},
     {"gain_alone_ns", "INTEGER", "ns, of all steps of test"},
@@ -27,14 +34,22 @@ static const struct table_column columns_of_undo[] = {
     {"text", "TEXT", "the cause in words"},
 };
 
-enum { UNDO_GAIN_HALF = 7, UNDO_CUMULATIVE = 8, UNDO_CUMULATIVE_NS = 10 };
+enum {
+    UNDO_GAIN_HALF = 7,
+    UNDO_HIDDEN_BY,
+    UNDO_HIDDEN_RANK,
+    UNDO_CUMULATIVE,
+    UNDO_CUMULATIVE_NS = 12
+};
 
 static const unsigned char served_of_undo[COUNT_OF(columns_of_undo)] = {
     [UNDO_GAIN_HALF] = ON_DEMAND,
+    [UNDO_HIDDEN_BY] = ON_DEMAND,
+    [UNDO_HIDDEN_RANK] = ON_DEMAND,
     [UNDO_CUMULATIVE] = ON_DEMAND,
     [UNDO_CUMULATIVE_NS] = ON_DEMAND};
 
-enum { UNDO_SHOWN = 6 };
+enum { UNDO_SHOWN = 6, UNDO_MOST, UNDO_FALLIBLE };
 
 static const struct argument arguments_of_undo[] = {
     {CONTROL_ARGUMENT},
@@ -43,6 +58,10 @@ static const struct argument arguments_of_undo[] = {
     {"shown", "INTEGER>=0", false,
      "small causes are merged until so many hold three quarters of the sum of |diff_time|; "
      "default none is merged"},
+    {"most", "INTEGER>=0", false,
+     "how many causes are undone one by one, the largest; the others have no gains; default all"},
+    {"fallible", "0|1", false,
+     "1: if the simulation fails, one row of kind 'failed' has the error as text; default 0"},
     {STEPS_ARGUMENT},
 };
 
@@ -82,6 +101,11 @@ static void add_row(struct result *result, struct cause_words *words, const stru
         result_null(result);
     add_gain(result, undo, undone, undone->gain);
     add_gain(result, undo, undone, undone->half);
+    if (undone->hider.kind == HIDER_HOST)
+        result_string(result, "the host");
+    else
+        result_name(result, &undo->parts.names, undone->hider.name);
+    result_number(result, undone->hider.rank);
     add_time(result, undone->after, undo->steps);
     result_number(result, undone->known ? (int64_t)undone->gain : NUMBER_NONE);
     result_integer(result, (int64_t)undone->after);
@@ -95,16 +119,15 @@ static void add_rest(struct result *result, const struct undo *undo,
 {
     wide_time whole = sim_steps_sum(&control->steps, control->recorded);
     size_t steps = control->steps.chosen;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         result_null(result);
-    result_null(result);
     if (undo->steps > 0 && steps > 0)
         result_real(result,
                     mean_difference(whole, (int64_t)steps, undo->after, (int64_t)undo->steps));
     else
         result_null(result);
-    result_null(result);
-    result_null(result);
+    for (int i = 0; i < 4; i++)
+        result_null(result);
     add_time(result, whole, steps);
     result_null(result);
     result_integer(result, (int64_t)whole);
@@ -124,45 +147,66 @@ static bool add_rows(struct call *call, struct result *result, const struct caus
     return done;
 }
 
-static bool find_rows(struct call *call, const struct call_trace *opened, size_t shown,
-                      struct result *result)
+/* Simulates both sides, and adds what undoing each cause brings. */
+static bool simulate_causes(struct call *call, const struct call_trace *opened,
+                            struct call_causes *found, size_t most, struct result *result)
 {
-    const struct call_causes_request request = {CLOCK_DEVICE, shown};
     struct call_simulation simulations[2] = {{.opened = NULL}, {.opened = NULL}};
-    struct call_causes found = {.opened = NULL};
     struct undo undo = {.count = 0};
-    bool done = call_causes_find(call, &request, opened, &found) &&
-                call_simulations_open(call, opened, 2, simulations);
+    bool done = call_simulations_open(call, opened, 2, simulations);
     if (done) {
-        const struct undo_request undo_request = {.control = &simulations[0].steps,
-                                                  .steps = &simulations[1].steps,
-                                                  .test = &simulations[1].graph,
-                                                  .works = simulations[1].works,
-                                                  .choice = &opened[1].steps,
-                                                  .causes = &found.causes,
-                                                  .families = &found.families,
-                                                  .halves = call_wants(call, UNDO_GAIN_HALF),
-                                                  .cumulative =
-                                                      call_wants(call, UNDO_CUMULATIVE) ||
-                                                      call_wants(call, UNDO_CUMULATIVE_NS),
-                                                  .stopper = call_stopper(call)};
-        done = undo_find(&undo, &undo_request, &call->failure) &&
-               add_rows(call, result, &found.causes, &undo, &simulations[0]);
+        const struct undo_request request = {
+            .control = &simulations[0].steps,
+            .steps = &simulations[1].steps,
+            .test = &simulations[1].graph,
+            .works = simulations[1].works,
+            .choice = &opened[1].steps,
+            .causes = &found->causes,
+            .families = &found->families,
+            .most = most,
+            .halves = call_wants(call, UNDO_GAIN_HALF),
+            .hiders = call_wants(call, UNDO_HIDDEN_BY) || call_wants(call, UNDO_HIDDEN_RANK),
+            .cumulative = call_wants(call, UNDO_CUMULATIVE) || call_wants(call, UNDO_CUMULATIVE_NS),
+            .stopper = call_stopper(call)};
+        done = undo_find(&undo, &request, &call->failure) &&
+               add_rows(call, result, &found->causes, &undo, &simulations[0]);
     }
     undo_clear(&undo);
     for (int i = 0; i < 2; i++)
         call_simulation_close(&simulations[i]);
-    call_causes_close(&found);
     return done;
+}
+
+/* Adds the row of a simulation that has failed. */
+static void add_failed(struct result *result, struct failure *failure)
+{
+    result_string(result, "failed");
+    for (int i = 1; i + 1 < COUNT_OF(columns_of_undo); i++)
+        result_null(result);
+    result_string(result, failure->text);
+    failure_clear(failure);
+}
+
+static void find_rows(struct call *call, const struct call_trace *opened, size_t shown, size_t most,
+                      bool fallible, struct result *result)
+{
+    const struct call_causes_request request = {CLOCK_DEVICE, shown};
+    struct call_causes found = {.opened = NULL};
+    if (call_causes_find(call, &request, opened, &found) &&
+        !simulate_causes(call, opened, &found, most, result) && fallible &&
+        call->failure.code == FAILURE_REQUEST)
+        add_failed(result, &call->failure);
+    call_causes_close(&found);
 }
 
 static int undo_produce(struct call *call, struct rows **rows)
 {
     struct call_trace opened[2] = {{.trace = {.count = 0}}, {.trace = {.count = 0}}};
     struct result *result = result_new(call->function->column_count);
-    double shown = 0;
-    if (argument_real(call, UNDO_SHOWN, &shown) && call_sides_open(call, opened) && result)
-        find_rows(call, opened, (size_t)shown, result);
+    double shown = 0, most = UINT32_MAX, fallible = 0;
+    if (argument_real(call, UNDO_SHOWN, &shown) && argument_real(call, UNDO_MOST, &most) &&
+        argument_real(call, UNDO_FALLIBLE, &fallible) && call_sides_open(call, opened) && result)
+        find_rows(call, opened, (size_t)shown, (size_t)most, fallible > 0, result);
     for (int i = 0; i < 2; i++)
         call_trace_close(&opened[i]);
     return result_finish(result, call_code(call), rows);
