@@ -8,6 +8,7 @@
 ** sqlite3_tracediff_nofs_init registers only those that read no files, for hosts that run SQL from
 ** untrusted users.
 */
+#include "access/roots.h"
 #include "functions/registry.h"
 #include "platform/export.h"
 #include "platform/thread.h"
@@ -73,6 +74,12 @@ static int register_all(sqlite3 *db, char **error, bool files)
         *error = sqlite3_mprintf("tracediff needs SQLite %s or newer, this is %s",
                                  TRACEDIFF_OLDEST_SQLITE, sqlite3_libversion());
         return SQLITE_ERROR;
+    }
+    struct failure failure = {.code = FAILURE_NONE};
+    if (files && !roots_take(&failure)) {
+        bool told = failure.text && (*error = sqlite3_mprintf("%s", failure.text));
+        failure_clear(&failure);
+        return told ? SQLITE_ERROR : SQLITE_NOMEM;
     }
     struct connection *connection = connection_new(db, &all_functions);
     if (!connection)

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "access/roots.h"
 #include "base/memory.h"
-#include "platform/files.h"
 #include "platform/path.h"
 
 enum {

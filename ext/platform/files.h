@@ -5,6 +5,7 @@
 ** Paths are UTF-8, of any length that the system allows; of Windows with slashes or backslashes,
 ** with a drive or as `\\server\share`. Bytes are read as they are: there is no text mode.
 ** An error is 0 or a number of errno.h, for strerror(), also where the system has other numbers.
+** What takes a path, system_..., is for access/roots.h, which says what may be read.
 */
 #ifndef TRACEDIFF_FILES_H
 #define TRACEDIFF_FILES_H
@@ -33,19 +34,20 @@ struct file_status {
 };
 
 /* The status of what a path leads to, through links. Returns an error. */
-int file_status(const char *path, struct file_status *status);
+int system_status(const char *path, struct file_status *status);
 
 /* Whether a path is a symbolic link itself, also one that leads nowhere. */
-bool file_is_link(const char *path);
+bool system_is_link(const char *path);
 
 /* Gets the path without links, absolute; owned by the caller. Returns an error; `*real` is then
 ** NULL. */
-int file_real_path(const char *path, char **real);
+int system_real_path(const char *path, char **real);
+int system_real_path_of(intptr_t file, char **real);
 
 /* Opens a file to read it from its beginning; others may write it, rename it and remove it
 ** meanwhile. Never waits for a pipe's other end. Programs that the host starts do not inherit it.
 ** Returns an error; `*file` is then -1. file_close() ends it. */
-int file_open(const char *path, intptr_t *file);
+int system_open(const char *path, intptr_t *file);
 void file_close(intptr_t file);
 
 int file_status_of(intptr_t file, struct file_status *status);
@@ -60,7 +62,7 @@ int file_system_error(int number);
 struct listing;
 
 /* NULL with the error in `*error`. listing_close() ends it. */
-struct listing *listing_open(const char *path, int *error);
+struct listing *system_listing(const char *path, int *error);
 
 /* A name, which stays until the next call. NULL at the end, or with an error. */
 const char *listing_next(struct listing *listing, int *error);

@@ -13,6 +13,9 @@ extern const char path_separators[];
 /* Whether `a.json` and `A.JSON` are one file. Only letters of ASCII are taken for equal. */
 extern const bool path_ignores_case;
 
+/* What separates the paths of a list: a colon; of Windows a semicolon. */
+extern const char path_list_separator;
+
 static inline bool path_separates(char c)
 {
     return c != 0 && strchr(path_separators, c) != NULL;
@@ -30,6 +33,10 @@ static inline const char *path_name(const char *path)
 /* What to put between the path of a directory and a name: the last separator in it, `/` if it has
 ** none, nothing if it ends with one. */
 const char *path_between(const char *directory);
+
+/* Gets a variable of the environment that has paths, in UTF-8; owned by the caller, NULL if it is
+** not set. Returns 0 or ENOMEM. */
+int path_variable(const char *name, char **value);
 
 /* The text with the home directory for `~` where it begins with `~/`, if it is known; owned by the
 ** caller. NULL if out of memory. */

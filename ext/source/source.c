@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "access/roots.h"
 #include "base/memory.h"
 #include "decoder.h"
 

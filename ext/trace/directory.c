@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "access/roots.h"
 #include "base/memory.h"
 #include "base/sort.h"
 #include "pattern.h"
-#include "platform/files.h"
 #include "platform/path.h"
 #include "text/ascii.h"
 #include "text/number.h"
@@ -44,9 +44,9 @@ static bool ends_with(const char *name, const char *tail)
 /* Whether a file of a directory may be a trace, or a snapshot. */
 static bool is_listed(const char *name, bool snapshots)
 {
-    static const char *const tails[] = {
-        ".json",    ".gz",           ".sqlite", ".sqlite3",   ".db", ".xplane.pb",
-        ".pftrace", ".perfetto-trace", ".pickle", ".pickle.gz", ".pkl"};
+    static const char *const tails[] = {".json",   ".gz",        ".sqlite",  ".sqlite3",
+                                        ".db",     ".xplane.pb", ".pftrace", ".perfetto-trace",
+                                        ".pickle", ".pickle.gz", ".pkl"};
     enum { OF_TRACES = 8 };
     size_t end = snapshots ? sizeof tails / sizeof *tails : OF_TRACES;
     bool listed = false;
@@ -133,8 +133,8 @@ static char *pattern_below(const char *text, bool folders, struct failure *failu
         "/*.pt.trace.json*", "/*.xplane.pb", "/*.json*", "/*.gz", "/*.sqlite", "/*.pftrace",
         /* those before are in the folder itself */
         "/*/*.pt.trace.json*", "/*/*.xplane.pb", "/*/*.json*", "/*/*.gz", "/*/*.sqlite",
-        "/*/*.pftrace", "/*/*/*.pt.trace.json*", "/*/*/*.xplane.pb", "/*/*/*.json*",
-        "/*/*/*.gz", "/*/*/*.sqlite", "/*/*/*.pftrace"};
+        "/*/*.pftrace", "/*/*/*.pt.trace.json*", "/*/*/*.xplane.pb", "/*/*/*.json*", "/*/*/*.gz",
+        "/*/*/*.sqlite", "/*/*/*.pftrace"};
     size_t length = strlen(text);
     char *path = joined(text, "", ""), *pattern = NULL;
     if (!path)

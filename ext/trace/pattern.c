@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "access/roots.h"
 #include "base/memory.h"
-#include "platform/files.h"
 #include "platform/path.h"
 #include "text/ascii.h"
 

@@ -11,8 +11,8 @@ import unittest
 from support import EXTENSION, ROOT
 
 # Each may use those before it.
-LAYERS = ["base", "platform", "platform/posix", "platform/windows", "text", "naming", "source", "reader", "file",
-          "loading", "perfetto", "trace", "snapshot", "database", "profilers", "rocprof", "xplane",
+LAYERS = ["base", "platform", "platform/posix", "platform/windows", "access", "text", "naming", "source", "reader",
+          "file", "loading", "perfetto", "trace", "snapshot", "database", "profilers", "rocprof", "xplane",
           "analysis/names", "analysis/sums", "analysis/parts", "analysis/job", "analysis/steps", "analysis/causes",
           "analysis/path", "analysis/simulation", "analysis/gains", "analysis/samples", "chart", "report", "sqlite",
           "functions/call", "functions/aggregates",
@@ -155,6 +155,13 @@ class Tree(unittest.TestCase):
         files = {system: {name for name in os.listdir(os.path.join(ROOT, "ext", "platform", system))
                           if name.endswith(".c")} for system in ("posix", "windows")}
         self.assertEqual(files["posix"] - files["windows"], set())
+
+    def test_every_path_is_asked_whether_it_may_be_read(self):
+        """Only access/ gives a path to the system (roots.h); of SQLite, which opens databases, see readonly.c."""
+        asks = re.compile(r"\bsystem_(status|is_link|real_path|open|listing)\(|\b(fopen|sqlite3_open\w*)\(")
+        users = {path for path in sources() if path.endswith(".c") and asks.search(open(path, encoding="utf-8").read())}
+        self.assertEqual({os.path.relpath(path, os.path.join(ROOT, "ext")) for path in users
+                          if not room(path).startswith("platform")}, {"access/roots.c", "database/readonly.c"})
 
     def test_only_decoders_know_compression(self):
         for header, users in (("<zlib.h>", {"decoder.c"}), ("<isa-l/igzip_lib.h>", {"decoder_isal.c"})):

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -41,7 +42,7 @@ static int take(int failed, const struct stat *found, struct file_status *status
     return 0;
 }
 
-int file_status(const char *path, struct file_status *status)
+int system_status(const char *path, struct file_status *status)
 {
     struct stat found;
     return take(stat(path, &found), &found, status);
@@ -53,27 +54,44 @@ int file_status_of(intptr_t file, struct file_status *status)
     return take(fstat((int)file, &found), &found, status);
 }
 
-bool file_is_link(const char *path)
+bool system_is_link(const char *path)
 {
     struct stat found;
     return lstat(path, &found) == 0 && S_ISLNK(found.st_mode);
 }
 
-int file_real_path(const char *path, char **real)
+static int copy_path(const char *path, size_t length, char **copy)
 {
-    char found[PATH_MAX];
-    *real = NULL;
-    if (!realpath(path, found))
-        return errno;
-    size_t size = strlen(found) + 1;
-    *real = memory_allocate(size);
-    if (!*real)
+    *copy = memory_allocate(length + 1);
+    if (!*copy)
         return ENOMEM;
-    memcpy(*real, found, size);
+    memcpy(*copy, path, length);
+    (*copy)[length] = 0;
     return 0;
 }
 
-int file_open(const char *path, intptr_t *file)
+int system_real_path(const char *path, char **real)
+{
+    char found[PATH_MAX];
+    *real = NULL;
+    return realpath(path, found) ? copy_path(found, strlen(found), real) : errno;
+}
+
+int system_real_path_of(intptr_t file, char **real)
+{
+    char found[PATH_MAX];
+    *real = NULL;
+#ifdef __APPLE__
+    return fcntl((int)file, F_GETPATH, found) != -1 ? copy_path(found, strlen(found), real) : errno;
+#else
+    char link[sizeof "/proc/self/fd/-2147483648"];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", (int)file);
+    ssize_t length = readlink(link, found, sizeof found);
+    return length >= 0 ? copy_path(found, (size_t)length, real) : errno;
+#endif
+}
+
+int system_open(const char *path, intptr_t *file)
 {
     *file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     return *file < 0 ? errno : 0;
@@ -101,7 +119,7 @@ int file_system_error(int number)
     return number;
 }
 
-struct listing *listing_open(const char *path, int *error)
+struct listing *system_listing(const char *path, int *error)
 {
     DIR *directory = opendir(path);
     *error = directory ? 0 : errno;

@@ -94,7 +94,7 @@ int file_status_of(intptr_t file, struct file_status *status)
     return 0;
 }
 
-int file_status(const char *path, struct file_status *status)
+int system_status(const char *path, struct file_status *status)
 {
     HANDLE handle;
     int error = open_handle(path, FILE_READ_ATTRIBUTES, 0, &handle);
@@ -105,7 +105,7 @@ int file_status(const char *path, struct file_status *status)
     return error;
 }
 
-bool file_is_link(const char *path)
+bool system_is_link(const char *path)
 {
     HANDLE handle;
     FILE_ATTRIBUTE_TAG_INFO found;
@@ -118,27 +118,38 @@ bool file_is_link(const char *path)
     return link;
 }
 
-int file_real_path(const char *path, char **real)
+int system_real_path_of(intptr_t file, char **real)
+{
+    HANDLE handle = (HANDLE)file;
+    int error = 0;
+    *real = NULL;
+    DWORD size = GetFinalPathNameByHandleW(handle, NULL, 0, FILE_NAME_NORMALIZED);
+    if (size == 0)
+        return last_error();
+    WCHAR *wide = memory_items(size + 1, sizeof *wide);
+    if (!wide)
+        error = ENOMEM;
+    else if (GetFinalPathNameByHandleW(handle, wide, size + 1, FILE_NAME_NORMALIZED) > size)
+        error = EIO;
+    else if (!(*real = utf16_to_utf8(wide)))
+        error = ENOMEM;
+    memory_free(wide);
+    return error;
+}
+
+int system_real_path(const char *path, char **real)
 {
     HANDLE handle;
     *real = NULL;
     int error = open_handle(path, FILE_READ_ATTRIBUTES, 0, &handle);
     if (error != 0)
         return error;
-    DWORD size = GetFinalPathNameByHandleW(handle, NULL, 0, FILE_NAME_NORMALIZED);
-    WCHAR *wide = memory_items(size + 1, sizeof *wide);
-    if (!wide || size == 0)
-        error = wide ? last_error() : ENOMEM;
-    else if (GetFinalPathNameByHandleW(handle, wide, size + 1, FILE_NAME_NORMALIZED) > size)
-        error = EIO;
-    else if (!(*real = utf16_to_utf8(wide)))
-        error = ENOMEM;
-    memory_free(wide);
+    error = system_real_path_of((intptr_t)handle, real);
     CloseHandle(handle);
     return error;
 }
 
-int file_open(const char *path, intptr_t *file)
+int system_open(const char *path, intptr_t *file)
 {
     HANDLE handle;
     int error = open_handle(path, GENERIC_READ, FILE_FLAG_SEQUENTIAL_SCAN, &handle);
@@ -169,14 +180,14 @@ struct listing {
     char name[4 * MAX_PATH]; /* a name has less than MAX_PATH characters of UTF-16 */
 };
 
-struct listing *listing_open(const char *path, int *error)
+struct listing *system_listing(const char *path, int *error)
 {
     struct file_status status;
     struct listing *listing = memory_allocate(sizeof *listing);
     const char *between = path_between(path);
     size_t length = strlen(path), end = length + strlen(between);
     char *pattern = memory_allocate(end + sizeof "*");
-    *error = listing && pattern ? file_status(path, &status) : ENOMEM;
+    *error = listing && pattern ? system_status(path, &status) : ENOMEM;
     if (*error == 0 && status.kind != FILE_IS_DIRECTORY)
         *error = ENOTDIR;
     WCHAR *wide = NULL;

@@ -1,5 +1,6 @@
 #include "platform/path.h"
 
+#include <errno.h>
 #include <wchar.h>
 
 #include "base/memory.h"
@@ -7,6 +8,7 @@
 
 const char path_separators[] = "/\\";
 const bool path_ignores_case = true;
+const char path_list_separator = ';';
 
 const char *path_between(const char *directory)
 {
@@ -17,23 +19,33 @@ const char *path_between(const char *directory)
     return length > 0 && path_separates(directory[length - 1]) ? "" : last == '\\' ? "\\" : "/";
 }
 
-/* A variable of the environment, in UTF-8; owned by the caller. NULL if it is not set. */
-static char *variable(const WCHAR *name)
+int path_variable(const char *name, char **value)
 {
-    WCHAR value[MAX_PATH];
-    DWORD length = GetEnvironmentVariableW(name, value, MAX_PATH);
-    return length > 0 && length < MAX_PATH ? utf16_to_utf8(value) : NULL;
+    int error;
+    WCHAR *wide_name = utf16_path(name, &error), *wide = NULL;
+    DWORD size = wide_name ? GetEnvironmentVariableW(wide_name, NULL, 0) : 0;
+    *value = NULL;
+    if (size > 0) {
+        wide = memory_items(size, sizeof *wide);
+        if (wide && GetEnvironmentVariableW(wide_name, wide, size) < size)
+            *value = utf16_to_utf8(wide);
+    }
+    memory_free(wide);
+    memory_free(wide_name);
+    return !wide_name || (size > 0 && !*value) ? ENOMEM : 0;
 }
 
 char *path_expanded(const char *text)
 {
     char *home = NULL;
+    int error = 0;
     if (text[0] == '~' && path_separates(text[1])) {
-        home = variable(L"HOME");
-        home = home ? home : variable(L"USERPROFILE");
+        error = path_variable("HOME", &home);
+        if (error == 0 && !home)
+            error = path_variable("USERPROFILE", &home);
     }
     size_t before = home ? strlen(home) : 0, size = strlen(text += home != NULL) + 1;
-    char *path = memory_allocate(before + size);
+    char *path = error == 0 ? memory_allocate(before + size) : NULL;
     if (path) {
         if (before > 0)
             memcpy(path, home, before);
