@@ -204,12 +204,13 @@ paired AS MATERIALIZED (
   UNION ALL
   SELECT 6.6, 'steps', 'phases', :c_mix, :t_mix
   LIMIT -1),
--- device work by its operators, their shapes and types, us a step
+-- device work by its operators, their shapes and types, us a step; with the keys of trace_brief, so that args are read
+-- once for both
 own AS MATERIALIZED (
   SELECT op, shapes, types, kernel LIKE 'Memcpy HtoD%' AS is_input, control_kernels > 0 AS of_control,
          test_kernels > 0 AS of_test, control_device_time AS control, test_device_time AS test
-  FROM trace_diff_by(CASE WHEN coalesce(:shapes, 1) THEN :control END, :test, 'op,shapes,types,kernel', :control_rank,
-                     :test_rank, :control_iteration, :test_iteration, 'GPU', 2, :steps)
+  FROM trace_diff_by(CASE WHEN coalesce(:shapes, 1) THEN :control END, :test, 'top_op,op,shapes,types,kernel',
+                     :control_rank, :test_rank, :control_iteration, :test_iteration, 'GPU', 2, :steps)
   LIMIT -1),
 input AS (
   SELECT count(*) AS shapes, nullif(sum(of_control), 0) AS control, nullif(sum(of_test), 0) AS test,

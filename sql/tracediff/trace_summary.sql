@@ -23,16 +23,20 @@
 --   kind        TEXT     'verdict', 'coverage', 'mix', 'untraced', 'caution', 'work', 'cause' or 'rest'
 --   text        TEXT     at most 100 characters
 --   class       TEXT     of a cause, as trace_step_causes has it
---   name        TEXT     of a cause, in full
+--   name        TEXT     of a cause or work, in full
 --   control_ms  REAL     ms a step in control
 --   test_ms     REAL     ms a step in test
 --   diff_ms     REAL     ms a step, test minus control: those of causes and rest sum to the verdict's
 --   share       REAL     part of the difference
---   rank        INTEGER  of a cause, as trace_step_causes has it: the only rank of a job that differs so
+--   rank        INTEGER  of a cause, as trace_step_causes has it: the only rank of a job that differs so; of a caution of
+--                        a job about a step or the clock, the rank that it names
 --   gain_ms     REAL     of a cause, with gains: ms a step that it would be shorter if only this were undone, as
 --                        trace_undo has it
---   hidden_by   TEXT     of a cause, with gains: what a step would wait for instead, if that is less than nine tenths
---                        of diff_ms
+--   code        TEXT     of the verdict: slower, faster, same or unknown; of a caution: its topic in trace_comparability,
+--                        load, overhead, clock, ranks, outlier or long_step; of a cause its kind in trace_step_causes,
+--                        'like sizes' or 'mix'
+--   words       TEXT     of the verdict, a caution, a cause and work: what the text says without numbers of other columns,
+--                        in full
 -- Grain: one row per line.
 -- Rules:
 --   1. The verdict is that of trace_verdict. Outliers that it leaves out are in no number here; a caution names them,
@@ -130,18 +134,18 @@ caution AS MATERIALIZED (
   SELECT *
   FROM (SELECT CASE WHEN topic = 'device' OR item = 'number' THEN 1 WHEN item = 'compared' THEN 3
                     ELSE 6 END AS severity,
-               m.line, CASE WHEN iteration IS NULL THEN 'told' ELSE 'long' END AS what, m.side, NULL AS parts,
+               m.line, CASE WHEN iteration IS NULL THEN topic ELSE 'long_step' END AS what, m.side, NULL AS parts,
                NULL AS others, iteration, rank, class, name, NULL AS ratio, why
         FROM matter AS m LEFT JOIN longer ON item = 'longest' AND longer.side = m.side AND NOT is_out
         UNION ALL
         SELECT column1, 0, column2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                CASE column1 WHEN 2.2 THEN :load WHEN 4 THEN :ranks_out END
-        FROM (VALUES (2.1, 'profiler'), (2.2, 'told'), (4, 'told'))
+        FROM (VALUES (2.1, 'overhead'), (2.2, 'load'), (4, 'ranks'))
         WHERE CASE column1 WHEN 2.2 THEN :load IS NOT NULL WHEN 4 THEN :ranks_out IS NOT NULL AND :compared IS NOT NULL
                            ELSE :untraced * :diff_ms <= 0 OR abs(:untraced) >= 2 * abs(:diff_ms)
                                 OR abs(:diff_ms) >= 2 * abs(:untraced) END
         UNION ALL
-        SELECT 2.3, 0, 'factor', NULL, count(*), NULL, NULL, min(e.rank), NULL, NULL,
+        SELECT 2.3, 0, 'clock', NULL, count(*), NULL, NULL, min(e.rank), NULL, NULL,
                CASE WHEN count(*) < :ranks THEN f.factor ELSE avg(f.factor) END, NULL
         FROM each_rank AS e
         CROSS JOIN trace_clock_factor(
@@ -152,7 +156,7 @@ caution AS MATERIALIZED (
         WHERE f.kind = 'step' AND f.outcome = 'one factor' AND (:is_job OR 2 * f.explained_time / f.diff_time >= 1)
         GROUP BY f.factor > 1
         UNION ALL
-        SELECT CASE WHEN is_out THEN 5 ELSE 7 END, side, CASE WHEN is_out THEN 'out' ELSE 'long' END, side,
+        SELECT CASE WHEN is_out THEN 5 ELSE 7 END, side, CASE WHEN is_out THEN 'outlier' ELSE 'long_step' END, side,
                parts, others, iteration, rank, class, name, ratio, NULL
         FROM (SELECT *, row_number() OVER (PARTITION BY is_out > 0 ORDER BY ratio DESC, side, iteration) AS place,
                      count(*) OVER (PARTITION BY is_out > 0, side) AS parts,
@@ -181,9 +185,7 @@ room AS MATERIALIZED (
   FROM (SELECT min(6, 2 + (:strata > 1) + (:untraced IS NOT NULL) + count(*)) AS heads FROM caution)
   LIMIT -1),
 undone AS MATERIALIZED ( -- rule 11
-  SELECT u.kind, u.class, u.area, u.name, u.rank, u.gain_alone / 1000 AS gain, u.text, u.diff_time,
-         trace_label(u.hidden_by)
-         || CASE WHEN u.rank <> u.hidden_rank THEN ' on rank ' || u.hidden_rank ELSE '' END AS hidden_by
+  SELECT u.kind, u.class, u.area, u.name, u.rank, u.text, u.gain_alone / 1000 AS gain
   FROM room
   CROSS JOIN trace_undo(CASE WHEN coalesce(:gains, 1) AND :strata = 1 AND :verdict <> 'no difference'
                                   AND (coalesce(:clock, 'device') <> 'host' OR (:control_of_host AND :test_of_host))
@@ -198,8 +200,9 @@ space AS MATERIALIZED ( -- room, with the caution of a simulation that has faile
 fact(part, place, kind, what, side, parts, others, iteration, rank, class, name, ratio, text, c_ms, t_ms, ms,
      share, changes, replaced, gain, hidden_by) AS (
   SELECT 1, column1, column2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-         CASE column1 WHEN 1 THEN :control_ms END, CASE column1 WHEN 1 THEN :test_ms END,
-         CASE column1 WHEN 1 THEN :diff_ms END, NULL, NULL, NULL, NULL, NULL
+         CASE column1 WHEN 1 THEN :control_ms WHEN 4 THEN :control_untraced END,
+         CASE column1 WHEN 1 THEN :test_ms WHEN 4 THEN :test_untraced END,
+         CASE column1 WHEN 1 THEN :diff_ms WHEN 4 THEN :untraced END, NULL, NULL, NULL, NULL
   FROM (VALUES (1, 'verdict'), (2, 'coverage'), (3, 'mix'), (4, 'untraced'))
   WHERE CASE column1 WHEN 1 THEN 1 WHEN 2 THEN :compared IS NOT NULL WHEN 3 THEN :strata > 1
              ELSE :untraced IS NOT NULL END
@@ -208,20 +211,15 @@ fact(part, place, kind, what, side, parts, others, iteration, rank, class, name,
          why, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
   FROM caution
   UNION ALL
-  SELECT 1, 20, 'caution', 'told', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'gains are not known: ' || text,
-         NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-  FROM undone
-  WHERE kind = 'failed'
-  UNION ALL
-  SELECT 2, -abs(c.diff_time), 'cause', c.kind, NULL, NULL, NULL, NULL, c.rank, c.class, c.name, NULL,
-         substr(coalesce(replace(c.text, ', only on rank ' || c.rank, ''), c.text), 1 + 8 * (c.text LIKE 'copies: %')),
+  SELECT 2, -abs(diff_time), 'cause', c.kind, NULL, NULL, NULL, NULL, c.rank, c.class, c.name, NULL,
+         substr(coalesce(replace(c.text, ', only on rank ' || c.rank, ''), c.text, 'without a name'), 1 + 8 * (c.text LIKE 'copies: %')),
          c.control_time / 1000, c.test_time / 1000, c.diff_time / 1000, c.share, c.changes / 1000, c.replaced,
          undone.gain, undone.hidden_by
   FROM room
   CROSS JOIN trace_step_causes(CASE WHEN :strata = 1 AND :verdict <> 'no difference' THEN :compared END, :test,
                                :c_rank, :t_rank, :control_iterations, :test_iterations, :clock, sure, :steps) AS c
   LEFT JOIN undone ON undone.kind = c.kind AND undone.class IS c.class AND undone.area IS c.area
-    AND undone.name IS c.name AND undone.rank IS c.rank AND undone.text IS c.text AND undone.diff_time IS c.diff_time
+    AND undone.name IS c.name AND undone.rank IS c.rank AND undone.text = c.text
   UNION ALL
   SELECT 2, -abs(within), 'cause',
          CASE class WHEN 'idle_host' THEN 'host late' WHEN 'idle_call' THEN 'host late'
@@ -247,8 +245,8 @@ fact(part, place, kind, what, side, parts, others, iteration, rank, class, name,
 numbered AS (
   SELECT fact.*, lines, of_work, sure, row_number() OVER (PARTITION BY part ORDER BY place, text, name) AS number,
          part = 2 AND abs(ms) >= :least AND (100 * abs(ms) >= abs(:diff_ms) OR :strata > 1) AS is_cause,
-         instr(text, trace_label(name)) AS at
-  FROM fact CROSS JOIN space),
+         instr(text, nullif(trace_label(name), '')) AS at
+  FROM fact CROSS JOIN room),
 -- counts: what work says of the operator of a cause; is_named: a cause that is sure to be shown names the operator
 named AS (
   SELECT *, max(CASE part WHEN 3 THEN text END) OVER of_name AS counts,
@@ -374,21 +372,21 @@ worded AS MATERIALIZED (
                                        :control_untraced / :size, :digits, :test_untraced / :size, :unit, :digits,
                                        :untraced / :size, :unit, :digits, :diff_ms / :size, :unit)
            WHEN 'caution' THEN CASE what
-             WHEN 'profiler' THEN printf('the profiler changes the difference: without it %+.*f %s',
+             WHEN 'overhead' THEN printf('the profiler changes the difference: without it %+.*f %s',
                                          :digits, :untraced / :size, :unit)
-             WHEN 'factor' THEN
+             WHEN 'clock' THEN
                CASE WHEN :is_job AND parts = 1 AND :ranks > 1 THEN 'rank ' || rank || ': ' ELSE '' END
                || 'kernels are ' || CASE WHEN ratio > 1 THEN 'slower' ELSE 'faster' END || ' by one factor '
                || CASE WHEN parts BETWEEN 2 AND :ranks - 1
                        THEN printf('on %d ranks, as rank %d (x%.2f): look at the clock first', parts, rank, ratio)
                        ELSE printf('(x%.2f): look at the clock before the code', ratio) END
-             WHEN 'out' THEN
+             WHEN 'outlier' THEN
                CASE WHEN parts + others = 1 THEN step || ' is left out: ' || times || ' times as long; '
                     ELSE parts || CASE parts WHEN 1 THEN ' step of ' ELSE ' steps of ' END || word
                          || CASE WHEN others = 0 THEN '' WHEN side = 0 THEN ' and ' || others || ' of test'
                                  ELSE ' and ' || others || ' of control' END
                          || ' are left out, as step ' || iteration || ' (x ' || times || '): ' END || surplus
-             WHEN 'long' THEN
+             WHEN 'long_step' THEN
                CASE WHEN is_one THEN step ELSE 'a step of ' || word END
                || printf(' takes %.*f %s, median %.*f', :digits, high / :size, :unit, :digits, median / :size)
                || CASE WHEN is_one THEN '; ' || surplus ELSE '' END
@@ -417,9 +415,16 @@ cut AS (
                                              <= 100 - length(prefix || tail || behind) THEN behind ELSE '' END AS tail
                     FROM worded))))
 SELECT row_number() OVER (ORDER BY line) AS line, kind, prefix || kept || tail AS text,
-       CASE kind WHEN 'cause' THEN class END AS class, CASE kind WHEN 'cause' THEN name END AS name, c_ms AS control_ms,
+       CASE kind WHEN 'cause' THEN class END AS class, CASE WHEN kind IN ('cause', 'work') THEN name END AS name, c_ms AS control_ms,
        t_ms AS test_ms, ms AS diff_ms, CASE WHEN kind IN ('cause', 'rest') THEN share END AS share,
-       CASE kind WHEN 'cause' THEN rank END AS rank, CASE kind WHEN 'cause' THEN gain END AS gain_ms,
-       CASE kind WHEN 'cause' THEN hidden_by END AS hidden_by
+       CASE WHEN kind = 'cause' OR (kind = 'caution' AND :is_job AND :ranks > 1 AND (what = 'outlier' OR what = 'long_step'
+                                                                               OR (what = 'clock' AND parts = 1)))
+              THEN rank END AS rank, CASE kind WHEN 'cause' THEN gain END AS gain_ms,
+       CASE WHEN kind IN ('caution', 'cause') THEN what
+            WHEN kind <> 'verdict' THEN NULL
+            WHEN :judgement = 'no difference' THEN 'same'
+            WHEN :judgement LIKE 'test is slower%' THEN 'slower'
+            WHEN :judgement LIKE 'test is faster%' THEN 'faster' ELSE 'unknown' END AS code,
+       CASE WHEN kind = 'verdict' THEN :judgement WHEN kind IN ('caution', 'cause', 'work') THEN body END AS words
 FROM cut
 ORDER BY cut.line;

@@ -61,9 +61,9 @@ VALUES = {
 EVENTS = {"queued_behind", "event", "parent", "link", "launch", "operator", "op_event", "fwd_event"}
 ABSOLUTE = {"ts_ns", "start_ns", "end_ns", "start_unix_ns"}
 TEXT = {"size", "json_size", "events"}     # columns about the text, not about what it says
-SUMMARY = {"trace_summary", "trace_comparability"}  # rounds, and says what is wrong with a trace
-# of what other functions say; half of the time would go to these two
-OF_OTHERS = {"trace_summary", "trace_diff_report"}
+SUMMARY = {"trace_summary", "trace_brief", "trace_comparability"}  # rounds, and says what is wrong with a trace
+# of what other functions say; half of the time would go to these
+OF_OTHERS = {"trace_summary", "trace_brief", "trace_diff_report"}
 DIRECTED = {"top_count_increases", "trace_step_causes", "trace_verdict", "trace_work_diff", "trace_graph_diff",
             "trace_ab",
             "trace_clock_factor", "trace_host_factor", "trace_undo", *SUMMARY}  # ask what came, or what replaced what
@@ -133,7 +133,10 @@ def ask(db, name, call, columns=None):
     try:
         cursor = db.execute(statement(name, call, columns))
         names = [column[0] for column in cursor.description]
-        return [dict(zip(names, row)) for row in cursor]
+        rows = [dict(zip(names, row)) for row in cursor]
+        if name == "trace_brief":  # its queries repeat the arguments
+            rows = [{"json": re.sub(r'"sql":"([^"\\]|\\.)*"', "", row["json"])} for row in rows]
+        return rows
     except sqlite3.Error as error:
         return str(error)
 

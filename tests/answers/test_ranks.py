@@ -18,8 +18,8 @@ TRACE = ("trace_files", "trace_steps", "trace_metadata", "trace_events", "trace_
          "potential_stragglers", "trace_subtree", "trace_backward", *ANALYSES)
 PAIR = ("trace_diff", "trace_diff_by", "trace_step_diff", "critical_path_diff", "trace_step_causes", "trace_work_diff",
         "trace_tree_diff", "trace_compared_ranks",
-        "trace_summary", "trace_comparability", "trace_clock_factor", "trace_host_factor", "compare_traces", "ops_diff",
-        "top_count_increases",
+        "trace_summary", "trace_brief", "trace_comparability", "trace_clock_factor", "trace_host_factor",
+        "compare_traces", "ops_diff", "top_count_increases",
         "top_duration_changes")
 GIVEN = {"keys": "'op,shapes'", "operator_name": "'aten::'", "min_pattern_len": "1", "max_queue_length": "2",
          "control": "'{0}/control'", "test": "'{0}/test'", "trace": "'{0}/control'"}

@@ -1,0 +1,91 @@
+#!/usr/bin/python3
+"""How often a program without any intelligence names what was planted in a pair of traces, from trace_brief alone.
+
+usage: score_brief.py PLANTED [CAUSES]
+
+PLANTED is a folder of recordings with one thing planted each (PLANTED below). CAUSES is one of simulated pairs,
+ID/control and ID/test, with result.json: a list of {id, control_ms, ranks, causes: [{kind, rank, ok}], truth:
+[{effect_ms}]}, where ok is a pattern of names of the cause.
+
+The program says the first cause of the brief, each line of work, and each caution about the clock, the types or a
+step. It is right if one of these names what was planted, or of several things the largest, with its class and on its
+rank. If causes, work or such cautions are said of a pair without an effect, that is false. Prints the pairs that it
+misses and those with something false, then both rates.
+"""
+import json
+import os
+import re
+import sys
+
+from support import connect
+
+# folder: what may name it. The two ranks of the last pair sleep in the loader of rank 1.
+PLANTED = {
+    "slow_loader": "DataLoader", "unfused_attn": "matmul|bmm|masked_fill|softmax",
+    "python_loop": "scaled_dot_product_attention|slice|select", "item_sync": "item|_local_scalar_dense",
+    "grad_hook": "clone|clamp_|nan_to_num", "float64_all": "double|float64", "clip": "linalg_vector_norm|mul_",
+    "double_forward": "aten::linear|scaled_dot_product_attention|gelu|forward", "anomaly": "isnan|is_any_true",
+    "same": None, "gloo_rank1_sleeps_60ms": "DataLoader|load"}
+SAID = ("clock", "types", "outlier", "long_step")
+CLASSES = {"kernel": "compute", "unfused": "compute", "added kernel": "compute", "copies": "memory", "network": "comm",
+           "host delay": "idle", "dataloader": "idle"}
+LEAST = 0.005  # of the step: a smaller effect is none
+
+
+def said(brief):
+    """(text, class, rank) of what the program says of a brief."""
+    lines = brief["causes"][:1] + brief["work"] + [each for each in brief["cautions"] if each["code"] in SAID]
+    return [(f"{each.get('name', '')} | {'copies: ' * (each.get('class') == 'memory')}{each['words']}",
+             each.get("class"), each.get("rank")) for each in lines]
+
+
+def is_named(lines, pattern, kind=None, rank=None):
+    wanted = CLASSES.get(kind)
+    return any(re.search(pattern, text) and of_rank == rank
+               and (wanted is None or class_ is None or class_.startswith(wanted)) for text, class_, of_rank in lines)
+
+
+def planted_pairs(folder):
+    """(name, control, test, (pattern, kind, rank) or None) of recordings."""
+    for name, pattern in PLANTED.items():
+        is_job = name.startswith("gloo")
+        control = "gloo_control" if is_job else f"{name}/control"
+        yield (name, os.path.join(folder, control), os.path.join(folder, name if is_job else f"{name}/test"),
+               pattern and (pattern, None, 1 if is_job else None))
+
+
+def simulated_pairs(folder):
+    with open(os.path.join(folder, "result.json"), encoding="utf-8") as file:
+        for pair in json.load(file):
+            real = [(abs(truth["effect_ms"]), cause) for truth, cause in zip(pair["truth"], pair["causes"])
+                    if abs(truth["effect_ms"]) >= LEAST * pair["control_ms"]]
+            cause = max(real, key=lambda each: each[0])[1] if real else None
+            sides = (os.path.join(folder, pair["id"], side) for side in ("control", "test"))
+            yield (pair["id"], *sides, cause and (cause["ok"], cause["kind"],
+                                                  cause["rank"] if pair["ranks"] > 1 else None))
+
+
+def score(pairs):
+    """The names of pairs with an effect and without, and of these what is missed or false."""
+    db = connect()
+    effects, misses, others, false = [], [], [], []
+    for name, control, test, planted in pairs:
+        [[text]] = db.execute("SELECT json FROM trace_brief(?, ?)", (control, test)).fetchall()
+        lines = said(json.loads(text))
+        (effects if planted else others).append(name)
+        if planted and not is_named(lines, *planted):
+            misses.append(name)
+        if not planted and lines:
+            false.append(name)
+    return effects, misses, others, false
+
+
+if __name__ == "__main__":
+    found = list(planted_pairs(sys.argv[1]))
+    if len(sys.argv) > 2:
+        found += simulated_pairs(sys.argv[2])
+    effects, misses, others, false = score(found)
+    print("missed:", ", ".join(misses) or "none")
+    print("false:", ", ".join(false) or "none")
+    print(f"{len(effects) - len(misses)} of {len(effects)} pairs with an effect are named,"
+          f" {len(false)} of {len(others)} without one have a cause")
