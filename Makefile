@@ -126,7 +126,7 @@ sanitize: needed ## run the tests under AddressSanitizer and UndefinedBehaviorSa
 # The other slow tests run the same code with larger traces.
 SLOW_SANITIZED = test_sweep test_damaged_files test_hostile_schemas test_hostile_databases test_decoders test_sequences
 # These start other programs, compile or measure time; the pages that a browser draws are made by other tests, too.
-NOT_SANITIZED = test_bench test_citations test_cluster test_command test_dashboards test_database test_host test_hosts test_joins test_make \
+NOT_SANITIZED = test_bench test_citations test_cluster test_command test_dashboards test_database test_host test_hosts test_joins test_make test_mcp \
 	test_notebook test_packages test_pages test_platforms test_readers test_charts.Pages test_report.Browsed $(patsubst %,test_documents.%,Documents CallsOfHta Readme Reference Queries Stories Hosts) \
 	test_statistics.OfR.test_values_are_those_of_r_itself test_names.Names.test_long_names_take_time_in_proportion \
 	test_sequences.Sequences.test_many_arguments_are_found_as_quickly_as_few

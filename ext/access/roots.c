@@ -7,6 +7,8 @@
 #include "platform/path.h"
 #include "platform/thread.h"
 
+enum { LONGEST = 8192 }; /* bytes of a path, with a NUL */
+
 /* They stay until the process ends. */
 static struct {
     bool taken, limited;
@@ -14,10 +16,21 @@ static struct {
     size_t count, capacity;
 } roots;
 
+static int copied_real_path(const char *path, char **real)
+{
+    char found[LONGEST];
+    int error = system_real_path(path, found, sizeof found);
+    size_t size = error == 0 ? strlen(found) + 1 : 0;
+    *real = error == 0 ? memory_allocate(size) : NULL;
+    if (*real)
+        memcpy(*real, found, size);
+    return error == 0 && !*real ? ENOMEM : error;
+}
+
 static bool add(const char *path, struct failure *failure)
 {
     char *real;
-    int error = system_real_path(path, &real);
+    int error = copied_real_path(path, &real);
     if (error == 0 && !MEMORY_GROW(roots.paths, roots.capacity, roots.count + 1))
         error = ENOMEM;
     if (error == 0) {
@@ -36,7 +49,6 @@ static bool take(struct failure *failure)
     char *names, *next = NULL;
     bool done = path_variable("TRACEDIFF_ROOTS", &names) == 0 || failure_memory(failure);
     roots.limited = done && names;
-    roots.count = 0;
     for (char *name = names; name && done; name = next) {
         next = strchr(name, path_list_separator);
         if (next)
@@ -44,6 +56,8 @@ static bool take(struct failure *failure)
         done = add(name, failure);
     }
     memory_free(names);
+    while (!done && roots.count > 0)
+        memory_free(roots.paths[--roots.count]);
     return done;
 }
 
@@ -83,33 +97,28 @@ static bool cut(char *path)
 /* EACCES if a path leads elsewhere, 0, or another error. */
 static int check(const char *path)
 {
+    char there[LONGEST], real[LONGEST];
+    size_t size = strlen(path) + 1;
+    int error;
     if (!roots.limited)
         return 0;
-    size_t size = strlen(path) + 1;
-    char *real = NULL, *there = memory_allocate(size);
-    int error = ENOMEM;
-    if (there)
-        memcpy(there, path, size);
+    if (path_is_remote(path))
+        return EACCES;
+    if (size > sizeof there)
+        return ENAMETOOLONG;
+    memcpy(there, path, size);
     /* Of what is not there, the first directory above it that is. */
-    while (there && (error = system_real_path(there, &real)) != 0 && error != ENOMEM && cut(there))
+    while ((error = system_real_path(there, real, sizeof real)) != 0 && error != ENOMEM &&
+           cut(there))
         continue;
-    if (error != ENOMEM)
-        error = real && is_below(real) ? 0 : EACCES;
-    memory_free(real);
-    memory_free(there);
-    return error;
+    return error == ENOMEM ? ENOMEM : error == 0 && is_below(real) ? 0 : EACCES;
 }
 
 static int check_open(intptr_t file)
 {
-    if (!roots.limited)
-        return 0;
-    char *real;
-    int error = system_real_path_of(file, &real);
-    if (error == 0 && !is_below(real))
-        error = EACCES;
-    memory_free(real);
-    return error;
+    char real[LONGEST];
+    int error = roots.limited ? system_real_path_of(file, real, sizeof real) : 0;
+    return error == 0 && roots.limited && !is_below(real) ? EACCES : error;
 }
 
 int file_status(const char *path, struct file_status *status)
@@ -127,7 +136,7 @@ int file_real_path(const char *path, char **real)
 {
     int error = check(path);
     *real = NULL;
-    return error ? error : system_real_path(path, real);
+    return error ? error : copied_real_path(path, real);
 }
 
 int file_open(const char *path, intptr_t *file)

@@ -25,7 +25,8 @@
 
 const struct example examples[] = {
     {"trace_summary", "SELECT text\nFROM trace_summary(" PAIR ");"},
-    {"trace_brief", "SELECT json ->> '$.verdict.is' AS verdict, json ->> '$.causes[0].words' AS cause,\n"
+    {"trace_brief", "SELECT json ->> '$.verdict.is' AS verdict,\n"
+                    "       json ->> '$.causes[0].words' AS cause,\n"
                     "       round(json ->> '$.causes[0].diff_ms', 3) AS ms\n"
                     "FROM trace_brief(" PAIR ");"},
     {"trace_diff_report", "SELECT writefile('build/report.html', html) > 0 AS written\n"

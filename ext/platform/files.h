@@ -39,10 +39,10 @@ int system_status(const char *path, struct file_status *status);
 /* Whether a path is a symbolic link itself, also one that leads nowhere. */
 bool system_is_link(const char *path);
 
-/* Gets the path without links, absolute; owned by the caller. Returns an error; `*real` is then
-** NULL. */
-int system_real_path(const char *path, char **real);
-int system_real_path_of(intptr_t file, char **real);
+/* Writes the path without links, absolute, to `real`, which has `room` bytes. Returns an error,
+** ENAMETOOLONG if it does not fit. */
+int system_real_path(const char *path, char *real, size_t room);
+int system_real_path_of(intptr_t file, char *real, size_t room);
 
 /* Opens a file to read it from its beginning; others may write it, rename it and remove it
 ** meanwhile. Never waits for a pipe's other end. Programs that the host starts do not inherit it.

@@ -42,6 +42,10 @@ int path_variable(const char *name, char **value);
 ** caller. NULL if out of memory. */
 char *path_expanded(const char *text);
 
+/* Whether looking for a path may ask another machine, which learns who asks: of Windows, what
+** begins with two separators, but for a drive after `\\?\`. */
+bool path_is_remote(const char *path);
+
 /* What makes a URI of a path, put before it: of an absolute one, `file://` or `file:///`; of
 ** another one `file:./`, so that `:memory:` is a file, too. */
 const char *path_uri(const char *path);

@@ -211,8 +211,14 @@ fact(part, place, kind, what, side, parts, others, iteration, rank, class, name,
          why, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
   FROM caution
   UNION ALL
-  SELECT 2, -abs(diff_time), 'cause', c.kind, NULL, NULL, NULL, NULL, c.rank, c.class, c.name, NULL,
-         substr(coalesce(replace(c.text, ', only on rank ' || c.rank, ''), c.text, 'without a name'), 1 + 8 * (c.text LIKE 'copies: %')),
+  SELECT 1, 20, 'caution', 'gains', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'gains are not known: ' || text,
+         NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+  FROM undone
+  WHERE kind = 'failed'
+  UNION ALL
+  SELECT 2, -abs(c.diff_time), 'cause', c.kind, NULL, NULL, NULL, NULL, c.rank, c.class, c.name, NULL,
+         substr(coalesce(replace(c.text, ', only on rank ' || c.rank, ''), c.text, 'without a name'),
+                1 + 8 * coalesce(c.text LIKE 'copies: %', 0)),
          c.control_time / 1000, c.test_time / 1000, c.diff_time / 1000, c.share, c.changes / 1000, c.replaced,
          undone.gain, undone.hidden_by
   FROM room

@@ -93,7 +93,8 @@ class Brief(InFolder):
         if "rest" in found:
             verdict = found["verdict"]
             added = math.fsum([found["rest"]["diff_ms"], *(each["diff_ms"] for each in found["causes"])])
-            self.assertAlmostEqual(added, verdict["diff_ms"], delta=1e-9 * max(1, verdict["control_ms"], verdict["test_ms"]))
+            self.assertAlmostEqual(added, verdict["diff_ms"],
+                                   delta=1e-9 * max(1, verdict["control_ms"], verdict["test_ms"]))
         for each, is_data in texts(found, SCHEMA):
             self.assertIsNone(HIDDEN.search(each), each)
             if not is_data:

@@ -34,7 +34,7 @@ prepare() { # HOST: ends with a line of its versions
             env -u PYTHONDONTWRITEBYTECODE "$python" -c 'import apsw, datasette.cli, pandas, sqlite_utils.cli'
             cp "$tests/hosts.txt" "$folder/venv"
         fi
-        grep -E '^(apsw|pandas|datasette|sqlite-utils)=' "$tests/hosts.txt" | xargs
+        grep -E '^(apsw|pandas|datasette|sqlite-utils|mcp)=' "$tests/hosts.txt" | xargs
         ;;
     notebook)
         if [ "$(cat "$folder/notebook/done" 2>&1)" != "$NOTEBOOK" ]; then

@@ -36,12 +36,13 @@ def shell(platform):
     return path
 
 
-def answers(platform, extension, queries, folder=ROOT):
+def answers(platform, extension, queries, folder=ROOT, **environment):
     """What the shell of a platform prints for each query; and the errors, with the lines of their queries."""
     script = "".join([f".load '{extension}'\n.mode quote\n",
                       *(f"{query}\n;\n.print '{MARK}'\n" for query in queries)])
     done = subprocess.run([shell(platform), "-batch", ":memory:"], input=script.encode(), capture_output=True,
-                          cwd=folder, check=False, timeout=3600, env={**os.environ, "TRACEDIFF_DECODER": "zlib"})
+                          cwd=folder, check=False, timeout=3600,
+                          env={**os.environ, "TRACEDIFF_DECODER": "zlib", **environment})
     printed = done.stdout.replace(b"\r\n", b"\n").decode().split(f"{MARK}\n")
     assert len(printed) == len(queries) + 1, (platform, done.returncode, done.stdout[-500:], done.stderr[-2000:])
     errors = re.findall(r"(?m)^\S.* near line (\d+): (.*)$", done.stderr.replace(b"\r\n", b"\n").decode())
@@ -180,6 +181,27 @@ class Windows(Rows, unittest.TestCase):
             for (path, found), rows in zip(cases, printed):
                 with self.subTest(path):
                     self.assertEqual(rows.splitlines(), [quoted(name) for name in found])
+
+    def test_roots(self):
+        """TRACEDIFF_ROOTS (roots.h), with backslashes, drives and names of any case."""
+        with tempfile.TemporaryDirectory() as folder:
+            for path in ("root/a/x.json", "root2/x.json", "other/x.json", "outside/x.json"):
+                os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
+                write(os.path.join(folder, path), document(event("op", 0, 1)))
+            os.symlink("../outside", os.path.join(folder, "root", "link"))
+            drive = "Z:" + folder.replace("/", "\\")
+            below = ["root\\a", "root/a/x.json", "ROOT\\A", "root\\a\\..\\a", f"{drive}\\root\\a", f"Z:{folder}/root/a",
+                     f"\\\\?\\{drive}\\root\\a", "root\\*\\x.json", "other"]
+            outside = ["outside", "root2", "root\\..\\outside", "root/none/../../outside", f"{drive}\\outside\\x.json",
+                       f"\\\\?\\{drive}\\outside", "outside\\none", ".", "C:\\", "C:\\windows\\*", "root\\link\\x.json",
+                       "root\\link", "//localhost/c$", "o*\\x.json", "Z:/none", "\\\\.\\Z:\\etc"]
+            printed, errors = answers(self.platform, "Z:" + library(self.platform),
+                                      [f"SELECT count(*) FROM trace_files({quoted(path)})" for path in below + outside],
+                                      folder, TRACEDIFF_ROOTS=f"root;{drive}\\other")
+            self.assertEqual(printed, ["1\n"] * len(below) + [""] * len(outside), errors)
+            self.assertEqual(len(errors), len(outside))
+            for path, (_, error) in zip(outside, errors):
+                self.assertRegex(error, "Permission denied", path)
 
 
 class MachO:

@@ -2,6 +2,7 @@
 reference is what tracediff_help says (test_help.py). Rules and links: test_citations.py.
 """
 import glob
+import json
 import os
 import re
 import sqlite3
@@ -113,6 +114,17 @@ class Documents(unittest.TestCase):
                       "SELECT load_extension('x')", ".load x"):
             done = sh(f'{line} "{asked}"')
             self.assertIn(" in safe mode", done.stdout + done.stderr, asked)
+
+    def test_the_skill_is_what_the_page_for_agents_says(self):
+        """But for its head; it is short, as it is read into every conversation that uses it."""
+        skill, page = read("examples", "skill", "tracediff", "SKILL.md"), read("examples", "agents.md")
+        head, text = skill.split("\n## ", 1)
+        self.assertRegex(head, r"\A---\nname: tracediff\ndescription: [^\n]{100,1000}\n---\n\n# ")
+        self.assertTrue(page.endswith(f"\n## {text}"))
+        self.assertLess(len(skill), 6000)  # less than 2,500 tokens, if one is 2.4 characters
+        self.assertNotIn("](", text)  # a link leads elsewhere from there
+        configuration, = map(json.loads, re.findall(r"```json\n(.*?)```\n", page, re.S))
+        self.assertEqual(configuration["mcpServers"]["tracediff"]["args"][0], "mcp")
 
     def test_python_compiles(self):
         blocks = [(document, code) for document in DOCUMENTS

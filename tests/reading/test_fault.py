@@ -220,14 +220,14 @@ def traces():
 
 
 class Fault(unittest.TestCase):
-    def run_program(self, folder, name, *arguments):
+    def run_program(self, folder, name, *arguments, **environment):
         """What it prints."""
         program = os.path.join(PROGRAMS, name)
         if not os.path.exists(program):
             self.skipTest("make fault has not been run")
         try:
             ended = subprocess.run([program, EXTENSION, *arguments], cwd=folder, timeout=LIMIT, check=False,
-                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                                   env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         except subprocess.TimeoutExpired as late:
             self.fail(f"not done after {LIMIT} seconds\n{(late.output or b'').decode(errors='replace')}")
         printed = ended.stdout.decode(errors="replace")
@@ -236,6 +236,11 @@ class Fault(unittest.TestCase):
 
     def test_there_are_statements(self):
         self.assertGreater(len(STATEMENTS), 50)
+
+    @slow
+    def test_below_roots(self):
+        printed = self.run_program(traces().name, "fault", "trace_events, pattern", TRACEDIFF_ROOTS=".")
+        self.assertRegex(printed, r"(?m)^[1-9]\d* points, 0 wrong$")
 
     @slow
     @alone

@@ -159,8 +159,10 @@ class Roots(InFolder):
                 pass
             self.asked = ""
             ran = self.process(ASK + textwrap.dedent(f"""
-                found = set()
-                for _ in range({series(200, 20000)}):
+                import time
+                found, tries, until = set(), 0, time.monotonic() + 30
+                while tries < {series(200, 10000)} or (len(found) < 2 and time.monotonic() < until):
+                    tries += 1
                     answer = ask("SELECT name FROM trace_events('root/turning.json')")
                     found.add(answer if isinstance(answer, str) else answer[0][0])
                 print(*sorted(found), sep="\\n")

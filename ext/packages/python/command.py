@@ -15,7 +15,7 @@ from .notebook import ask
 HELP = """\
 usage: tracediff CONTROL TEST [OPTION ...]
        tracediff --memory CONTROL TEST [OPTION ...]
-       tracediff shell [DATABASE]
+       tracediff shell [DATABASE]    for agents: tracediff mcp [DIRECTORY ...]
 
 Says why a step of the trace TEST is slower or faster than one of CONTROL. A
 trace is a directory with a file for each rank, a file, or a pattern in quotes.
@@ -221,6 +221,9 @@ def run(words: List[str]) -> int:
     if words[:1] == ["shell"]:
         from .shell import shell
         return shell(words[1:])
+    if words[:1] == ["mcp"]:
+        from .server import mcp
+        return mcp(words[1:])
     paths, given = parse(words)
     if "--help" in given or "--version" in given:
         show([HELP.rstrip("\n") if "--help" in given else f"tracediff {__version__}"])

@@ -13,8 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/memory.h"
-
 #ifdef __APPLE__
 #define st_mtim st_mtimespec
 #define st_ctim st_ctimespec
@@ -60,34 +58,32 @@ bool system_is_link(const char *path)
     return lstat(path, &found) == 0 && S_ISLNK(found.st_mode);
 }
 
-static int copy_path(const char *path, size_t length, char **copy)
+static int copy_path(const char *path, size_t length, char *to, size_t room)
 {
-    *copy = memory_allocate(length + 1);
-    if (!*copy)
-        return ENOMEM;
-    memcpy(*copy, path, length);
-    (*copy)[length] = 0;
+    if (length >= room)
+        return ENAMETOOLONG;
+    memcpy(to, path, length);
+    to[length] = 0;
     return 0;
 }
 
-int system_real_path(const char *path, char **real)
+int system_real_path(const char *path, char *real, size_t room)
 {
     char found[PATH_MAX];
-    *real = NULL;
-    return realpath(path, found) ? copy_path(found, strlen(found), real) : errno;
+    return realpath(path, found) ? copy_path(found, strlen(found), real, room) : errno;
 }
 
-int system_real_path_of(intptr_t file, char **real)
+int system_real_path_of(intptr_t file, char *real, size_t room)
 {
     char found[PATH_MAX];
-    *real = NULL;
 #ifdef __APPLE__
-    return fcntl((int)file, F_GETPATH, found) != -1 ? copy_path(found, strlen(found), real) : errno;
+    return fcntl((int)file, F_GETPATH, found) != -1 ? copy_path(found, strlen(found), real, room)
+                                                    : errno;
 #else
     char link[sizeof "/proc/self/fd/-2147483648"];
     snprintf(link, sizeof link, "/proc/self/fd/%d", (int)file);
     ssize_t length = readlink(link, found, sizeof found);
-    return length >= 0 ? copy_path(found, (size_t)length, real) : errno;
+    return length >= 0 ? copy_path(found, (size_t)length, real, room) : errno;
 #endif
 }
 

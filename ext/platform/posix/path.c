@@ -38,6 +38,12 @@ char *path_expanded(const char *text)
     return path;
 }
 
+bool path_is_remote(const char *path)
+{
+    (void)path;
+    return false;
+}
+
 const char *path_uri(const char *path)
 {
     return *path == '/' ? "file://" : "file:./";

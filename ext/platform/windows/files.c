@@ -118,11 +118,10 @@ bool system_is_link(const char *path)
     return link;
 }
 
-int system_real_path_of(intptr_t file, char **real)
+int system_real_path_of(intptr_t file, char *real, size_t room)
 {
     HANDLE handle = (HANDLE)file;
     int error = 0;
-    *real = NULL;
     DWORD size = GetFinalPathNameByHandleW(handle, NULL, 0, FILE_NAME_NORMALIZED);
     if (size == 0)
         return last_error();
@@ -131,20 +130,19 @@ int system_real_path_of(intptr_t file, char **real)
         error = ENOMEM;
     else if (GetFinalPathNameByHandleW(handle, wide, size + 1, FILE_NAME_NORMALIZED) > size)
         error = EIO;
-    else if (!(*real = utf16_to_utf8(wide)))
-        error = ENOMEM;
+    else if (!WideCharToMultiByte(CP_UTF8, 0, wide, -1, real, (int)room, NULL, NULL))
+        error = ENAMETOOLONG;
     memory_free(wide);
     return error;
 }
 
-int system_real_path(const char *path, char **real)
+int system_real_path(const char *path, char *real, size_t room)
 {
     HANDLE handle;
-    *real = NULL;
     int error = open_handle(path, FILE_READ_ATTRIBUTES, 0, &handle);
     if (error != 0)
         return error;
-    error = system_real_path_of((intptr_t)handle, real);
+    error = system_real_path_of((intptr_t)handle, real, room);
     CloseHandle(handle);
     return error;
 }

@@ -55,6 +55,12 @@ char *path_expanded(const char *text)
     return path;
 }
 
+bool path_is_remote(const char *path)
+{
+    bool drive = strncmp(path, "\\\\?\\", 4) == 0 && path[4] != 0 && path[5] == ':';
+    return path_separates(path[0]) && path_separates(path[1]) && !drive;
+}
+
 /* SQLite drops the slash before a drive, and takes `//server/share` for what it is. */
 const char *path_uri(const char *path)
 {
