@@ -100,7 +100,7 @@ class InFolder(unittest.TestCase):
     """Each test has a connection, and a folder of its own that is the current one."""
 
     def setUp(self):
-        place = tempfile.TemporaryDirectory()
+        place = tempfile.TemporaryDirectory(ignore_cleanup_errors=os.name == "nt")  # which keeps files that are open
         self.addCleanup(place.cleanup)
         self.addCleanup(os.chdir, os.getcwd())
         os.chdir(place.name)

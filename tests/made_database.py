@@ -206,35 +206,49 @@ class Watch:
         os.close(self.file)
 
 
+class NoWatch:
+    """Of Windows."""
+
+    def seen(self):
+        return []
+
+    def close(self):
+        pass
+
+
 def listing(folder):
     """Everything about the files below a folder but when they were read."""
     found = {}
     for where, folders, files in os.walk(os.fsencode(folder)):
         for path in [where, *(os.path.join(where, name) for name in folders + files)]:
             status = os.lstat(path)
-            found[path] = (status.st_mode, status.st_ino, status.st_nlink, status.st_size, status.st_blocks,
-                           status.st_mtime_ns, status.st_ctime_ns)
+            found[path] = (status.st_mode, status.st_ino, status.st_nlink, status.st_size,
+                           getattr(status, "st_blocks", None), status.st_mtime_ns, status.st_ctime_ns)
     return found
 
 
 def open_files():
     found = {}
-    for number in os.listdir("/proc/self/fd"):
+    for number in os.listdir("/proc/self/fd") if os.name != "nt" else ():
         with contextlib.suppress(OSError):
             found[number] = os.readlink(f"/proc/self/fd/{number}")
     return {number: name for number, name in found.items() if not name.startswith("/proc/")}
 
 
+def threads():
+    return len(os.listdir("/proc/self/task")) if os.name != "nt" else None
+
+
 @contextlib.contextmanager
 def untouched(test, folder="."):
     """Nothing in a folder is made, changed or deleted meanwhile; no file stays open, and no thread stays."""
-    watch = Watch(folder)
-    before, files, threads = listing(folder), open_files(), len(os.listdir("/proc/self/task"))
+    watch = Watch(folder) if os.name != "nt" else NoWatch()
+    before, files, count = listing(folder), open_files(), threads()
     try:
         yield
         test.assertEqual(watch.seen(), [])
         test.assertEqual(listing(folder), before)
         test.assertEqual(open_files(), files)
-        test.assertEqual(len(os.listdir("/proc/self/task")), threads)
+        test.assertEqual(threads(), count)
     finally:
         watch.close()

@@ -25,7 +25,7 @@ import itertools
 import multiprocessing
 import multiprocessing.connection
 import os
-import resource
+import re
 import signal
 import sys
 import tempfile
@@ -37,17 +37,22 @@ SKIPPED = os.path.join(os.path.dirname(HERE), "build", "skipped.txt")
 MEMORY = "/dev/shm"
 ROOM = 2 ** 30  # bytes: twenty times what the quick tests need at a time
 LONGEST = 40
-FORK = multiprocessing.get_context("fork")
+PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+PROCESSES = multiprocessing.get_context("fork" if hasattr(os, "fork") else "spawn")
 
 
 def processor_seconds():
-    return sum(used.ru_utime + used.ru_stime
-               for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+    return sum(os.times()[:4])
 
 
 def name_of(test):
     """The name of a test, also of one that stands for a subtest."""
     return getattr(test, "test_case", test).id()
+
+
+def name_to_load(test):
+    """The name that a process loads it by; of a module that cannot be loaded its own, so that it fails there, too."""
+    return re.sub(r"^unittest\.loader\.\w+\.", "", test.id())
 
 
 class Telling(unittest.TestResult):
@@ -80,14 +85,15 @@ class Telling(unittest.TestResult):
 
 
 def work(pipe, units):
-    """What a process does: runs the units it is told the numbers of."""
+    """What a process does: runs the units, lists of names of tests, that it is told the numbers of."""
+    import support  # noqa: F401  before tests import what it stands in for
     gc.freeze()
     gc.disable()  # half of the time of the oracles goes to collections that find nothing
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     while (asked := pipe.recv()) is not None:
         number, first = asked
         result = Telling(pipe)
-        unittest.TestSuite(units[number][first:]).run(result)
+        unittest.defaultTestLoader.loadTestsFromNames(units[number][first:]).run(result)
         result.passed = False
         result.tell(None)  # what failed or was skipped outside of its tests
         gc.collect(0)  # of what has been made since
@@ -97,8 +103,8 @@ class Worker:
     """A process; the unit it runs, by number, and the first of its tests that is not over."""
 
     def __init__(self, units):
-        self.pipe, end = FORK.Pipe()
-        self.process = FORK.Process(target=work, args=(end, units), daemon=True)
+        self.pipe, end = PROCESSES.Pipe()
+        self.process = PROCESSES.Process(target=work, args=(end, units), daemon=True)
         self.process.start()
         end.close()
         self.number, self.first = None, 0
@@ -130,6 +136,7 @@ class Run:
 
     def run(self, units, processes):
         """Runs the units, lists of tests, in this order, each in one of that many processes."""
+        units = [list(map(name_to_load, unit)) for unit in units]
         waiting = [(number, 0) for number in range(len(units))][::-1]
         workers = []
         while waiting or workers:
@@ -162,7 +169,7 @@ class Run:
             if status != 0:
                 self.ended(None, False, [("run.py", f"run.py: {why} after its last test")], [], None)
             return []
-        names = [test.id() for test in units[worker.number]]
+        names = units[worker.number]
         name = names[min(worker.first, len(names) - 1)]  # the last one if that was over
         self.ended(name, False, [(name, f"{name}: {why}")], [], None)
         return [(worker.number, worker.first + 1)] if worker.first + 1 < len(names) else []
@@ -191,7 +198,7 @@ def units_of(tests):
 
 def memory():
     """The folder whose files are kept in memory, if the tests can write and run what they need there; or None."""
-    if not os.access(MEMORY, os.W_OK):
+    if not (hasattr(os, "statvfs") and os.access(MEMORY, os.W_OK)):
         return None
     system = os.statvfs(MEMORY)
     fits = system.f_bavail * system.f_frsize >= ROOM and not system.f_flag & os.ST_NOEXEC
@@ -235,10 +242,10 @@ def main(arguments):
     others = units_of(test for test in tests if not has_mark("slow", test) and not has_mark("alone", test))
     began, run = time.monotonic(), Run("-v" in arguments)
     folder = None if SLOW == "run" or "TMPDIR" in os.environ else memory()
-    with tempfile.TemporaryDirectory(prefix="tracediff", dir=folder) as place:
+    with tempfile.TemporaryDirectory(prefix="tracediff", dir=folder, ignore_cleanup_errors=os.name == "nt") as place:
         os.chmod(place, 0o755)
         os.environ["TMPDIR"] = tempfile.tempdir = place
-        run.run(single + others, len(os.sched_getaffinity(0)))
+        run.run(single + others, PROCESSORS)
         run.run(alone, 1)
     print(f"\n{len(tests)} tests in {time.monotonic() - began:.0f} s")
     for _, text in run.failed:

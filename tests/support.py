@@ -4,13 +4,20 @@ read, and the mark of those that take long.
 TRACEDIFF  the extension to test      (default dist/tracediff.so)
 CORPUS     traces that do not ship    (tests that need one are skipped without)
 GOLDEN     HTA's outputs for them     (likewise)
+FOREIGN    set where Python and the extension are of another platform, under wine or qemu: tests that need another
+           program, or what that system does not have, are skipped, with what they need as the reason
 SLOW       skip: without the tests marked as slow or slowest; some: without the slowest.
            build/skipped.txt names them then, as all that is skipped
 """
+import contextlib
+import ctypes
 import glob
 import os
 import re
+import shutil
+import signal
 import sqlite3
+import subprocess
 import sys
 import unittest
 
@@ -67,6 +74,62 @@ def series(short, whole):
     return short
 
 
+def can_be_a_name(name):
+    """Of a file on this system."""
+    return os.name != "nt" or not set(name) & {*'\\:*?"<>|', *map(chr, range(32))}
+
+
+class Absent:
+    """Stands for what this system does not have, or for its functions: to use it skips the test."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __getattr__(self, attribute):
+        return Absent(f"{self.name}.{attribute}")
+
+    def __call__(self, *_, **__):
+        raise unittest.SkipTest(f"needs {self.name}")
+
+    __index__ = __call__  # of a signal
+
+
+def symbolic_link(target, path, make=os.symlink):
+    """On Windows not every user may make one, and wine cannot: it does nothing."""
+    with contextlib.suppress(OSError):
+        make(target, path)
+    if not os.path.islink(path):
+        raise unittest.SkipTest("needs symbolic links")
+
+
+def replace(source, path, of_system=os.replace):
+    """Windows replaces no file that a program has open."""
+    try:
+        of_system(source, path)
+    except PermissionError:
+        raise unittest.SkipTest("needs to replace a file that is open") from None
+
+
+class OnlyPython(subprocess.Popen):
+    def __init__(self, command, *arguments, **named):
+        program = command if isinstance(command, str) else command[0]
+        if program != sys.executable:
+            raise unittest.SkipTest(f"needs {os.path.basename(program)}")
+        super().__init__(command, *arguments, **named)
+
+
+if os.environ.get("FOREIGN"):
+    subprocess.Popen = OnlyPython
+if os.name == "nt":
+    for holder, name in ((os, "geteuid"), (os, "mkfifo"), (signal, "SIGALRM"), (signal, "SIGKILL")):
+        setattr(holder, name, Absent(f"{holder.__name__}.{name}"))
+    for name in ("fcntl", "pty", "resource", "termios"):
+        sys.modules[name] = Absent(name)
+    ctypes.CDLL = lambda name, **_: Absent(name or "libc")
+    os.symlink, os.replace = symbolic_link, replace
+    vars(shutil._winapi).pop("CopyFile2", None)  # wine does not have it
+
+
 def connect(database=":memory:", extension=EXTENSION, entry=None):
     """A connection with the extension loaded."""
     db = sqlite3.connect(database)
@@ -76,6 +139,14 @@ def connect(database=":memory:", extension=EXTENSION, entry=None):
     else:
         db.execute("SELECT load_extension(?)", (extension,))
     return db
+
+
+def bytes_read():
+    """How many bytes this process has read from files."""
+    if os.name == "nt":
+        raise unittest.SkipTest("needs /proc/self/io")
+    with open("/proc/self/io", encoding="ascii") as file:
+        return int(file.readline().split()[1])
 
 
 def outside(variable, *parts):

@@ -36,4 +36,4 @@ $(HELD_OBJECTS): $(BUILD)/held/%.o: ext/source/%.c $(CROSSED)/sources
 	@$(CC) $(HELD) $(FLAGS) -c -o $@ $<
 
 test-packages: dist ## make packages, and install them in clean environments of their platforms: TRY=... some
-	@PYTHON=$(PYTHON) sh tests/hosts/packages.sh build/packages $(DIST)/packages $(TRY)
+	@PYTHON=$(PYTHON) PLATFORM='$(PLATFORM)' sh tests/hosts/packages.sh build/packages $(DIST)/packages $(TRY)

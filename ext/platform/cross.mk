@@ -28,7 +28,13 @@ platforms: cross all ## build for other systems and run test_platforms under win
 	@sh tests/hosts/platforms.sh build/platforms $(CROSSED)
 	@TRACEDIFF=$(DIST)/tracediff.so $(PYTHON) tests/run.py test_platforms
 
-.PHONY: cross platforms $(PLATFORMS:%=cross-%)
+suite-windows: cross-windows-x86_64 ## run the quick tests in Python for Windows, under wine: ARGS=test_diff some
+	@PYTHON=$(PYTHON) sh tests/hosts/suite.sh build/platforms windows-x86_64 $(CROSSED)/windows-x86_64/tracediff.dll $(ARGS)
+
+suite-aarch64: cross-linux-aarch64 ## run the quick tests in Python for aarch64, under qemu: ARGS=test_diff some
+	@PYTHON=$(PYTHON) sh tests/hosts/suite.sh build/platforms linux-aarch64 $(CROSSED)/linux-aarch64/tracediff.so $(ARGS)
+
+.PHONY: cross platforms suite-windows suite-aarch64 $(PLATFORMS:%=cross-%)
 $(PLATFORMS:%=cross-%): cross-%: $(CROSSED)/sources $(CROSSED)/compiler
 	@echo "  ZIG  $*"
 	@$(MAKE) --no-print-directory all find_needed=: BUILD=$(CROSSED)/$* DIST=$(CROSSED)/$* \
@@ -45,6 +51,7 @@ unexport LINK # the linker of Windows would take it for arguments of its own
 LINK_macos = -Wl,-install_name,@rpath/tracediff.dylib
 LINK_linux = -Wl,--version-script,ext/platform/posix/exported
 LINK_musl = $(LINK_linux)
+LINK_windows = -Wl,-Brepro # in the place of the time a hash of the file, so that two builds are the same
 
 $(BUILD)/zlib/%.o: $(CROSSED)/zlib/%.c
 	@mkdir -p $(@D)

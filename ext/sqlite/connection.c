@@ -1,8 +1,9 @@
 #include "connection.h"
 
 #include "base/memory.h"
-#include "platform/thread.h"
+#include "base/precision.h"
 #include "perfetto/perfetto_rows.h"
+#include "platform/thread.h"
 #include "profilers/database_rows.h"
 #include "rocprof/rocprof_json.h"
 #include "source/source.h"
@@ -74,13 +75,15 @@ void connection_release(struct connection *connection)
 
 void connection_begin_work(struct connection *connection)
 {
-    connection->working++;
+    if (connection->working++ == 0)
+        connection->precision = precision_widen();
 }
 
 void connection_end_work(struct connection *connection)
 {
     if (--connection->working > 0)
         return; /* called from a function written in SQL */
+    precision_restore(connection->precision);
     sqlite3_finalize(connection->poll);
     connection->poll = NULL;
 }

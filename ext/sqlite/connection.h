@@ -5,10 +5,10 @@
 #ifndef TRACEDIFF_CONNECTION_H
 #define TRACEDIFF_CONNECTION_H
 
+#include "api.h"
+#include "file/kernel_type.h"
 #include "snapshot/snapshot_cache.h"
 #include "trace/cache.h"
-#include "file/kernel_type.h"
-#include "api.h"
 
 enum {
     DEEPEST_NESTING = 8 /* of functions written in SQL (S12) */
@@ -30,12 +30,13 @@ struct connection {
     struct cache cache;
     struct snapshot_cache snapshots;
     struct kernel_types kernel_types;
-    int cursors;          /* open cursors */
-    int nesting;          /* functions written in SQL that are running */
+    int cursors;                 /* open cursors */
+    int nesting;                 /* functions written in SQL that are running */
     const struct call *speaking; /* the outermost of them, whose name begins errors */
-    int working;          /* functions that are computing something */
-    sqlite3_stmt *poll;   /* statement that detects interrupts; NULL unless working */
-    int64_t polled;       /* ns: when it last ran */
+    int working;                 /* functions that are computing something */
+    unsigned short precision;    /* before the first of these */
+    sqlite3_stmt *poll;          /* statement that detects interrupts; NULL unless working */
+    int64_t polled;              /* ns: when it last ran */
 };
 
 /* The caller holds the one reference. NULL if out of memory. */

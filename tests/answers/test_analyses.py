@@ -14,7 +14,7 @@ import unittest
 
 import made
 from made import InFolder, document, event, kernel, launch, step, write
-from support import EXAMPLES, ROOT, connect, corpus, queries, query_statements, slow
+from support import EXAMPLES, ROOT, bytes_read, connect, corpus, queries, query_statements, slow
 
 ANALYSES = ("temporal_breakdown", "idle_time_breakdown", "idle_interval_stats", "gpu_kernel_type_breakdown",
             "gpu_kernel_breakdown", "gpu_user_annotation_breakdown", "gpu_kernels_with_user_annotations",
@@ -91,10 +91,10 @@ class Analyses(unittest.TestCase):
         for name in ANALYSES:
             db = connect()
             db.execute("SELECT * FROM tracediff_help").fetchall()
-            before = read_so_far()
+            before = bytes_read()
             db.execute(f"SELECT * FROM {call(name)}", (GPU,)).fetchall()
             with self.subTest(name):
-                read = (read_so_far() - before) / size
+                read = (bytes_read() - before) / size
                 self.assertGreaterEqual(read, 1)
                 self.assertLess(read, 2.1 if name in READS_ARGS else 1.1)
 
@@ -569,9 +569,3 @@ class Embedding(InFolder):
         lines = "".join(f"--   :{name} TEXT required a trace\n" for name in ("a", "b", "c", "d", "e"))
         write("x.sql", "-- x: what.\n-- Parameters\n" + lines)
         self.assertEqual(self.embed()[:2], (1, "x.sql:7: a required argument is not among the first 4\n"))
-
-
-def read_so_far():
-    """Bytes that this process has read from files."""
-    with open("/proc/self/io", encoding="ascii") as file:
-        return int(file.readline().split()[1])

@@ -17,7 +17,7 @@ import unittest
 import zipfile
 
 from made import ABSENT, InFolder, document, event, kernel, launch, run, step, write
-from support import connect, corpus
+from support import can_be_a_name, connect, corpus
 
 TRACE_FUNCTIONS = ("trace_events", "trace_files", "trace_steps", "trace_ops")
 DIFF_FUNCTIONS = ("trace_diff", "ops_diff", "compare_traces", "top_count_increases", "top_duration_changes")
@@ -74,10 +74,12 @@ class Paths(Errors):
         self.assert_trace_error("cannot read 'nope': No such file or directory", "nope")
         self.assert_trace_error("cannot read 'no/pe.json': No such file or directory", "no/pe.json")
         write("a.json", run())
-        self.assert_trace_error("cannot read 'a.json/b': Not a directory", "a.json/b")
+        why = "No such file or directory" if os.name == "nt" else "Not a directory"  # Windows does not tell the two
+        self.assert_trace_error(f"cannot read 'a.json/b': {why}", "a.json/b")
         self.assert_trace_error("cannot read 'nope': No such file or directory", '["a.json","nope"]')
         name = "n" * 300
-        self.assert_trace_error(f"cannot read '{name}': File name too long", name)
+        why = "No such file or directory" if os.name == "nt" else "File name too long"
+        self.assert_trace_error(f"cannot read '{name}': {why}", name)
 
     def test_empty_text(self):
         self.assert_trace_error("the trace is an empty text: name a directory, a file or a pattern", "")
@@ -122,8 +124,9 @@ class Paths(Errors):
                          ("file://runs", "give the path 'runs'"),
                          ("s3://bucket/runs/*.json", local), ("https://host/a.json", local), ("gs://b", local)):
             self.assert_trace_error(f"'{url}' is a URL: {why}", url)
-        write("odd:/x.json", run())
-        self.assertEqual(self.files("odd://x.json"), [("odd://x.json", 0, 16)])
+        if can_be_a_name("odd:"):
+            write("odd:/x.json", run())
+            self.assertEqual(self.files("odd://x.json"), [("odd://x.json", 0, 16)])
 
     def test_directory_without_a_trace(self):
         functions = TRACE_FUNCTIONS[:1] + TRACE_FUNCTIONS[2:] + DIFF_FUNCTIONS
@@ -173,7 +176,9 @@ class Paths(Errors):
                      "back\\slash.json",
                      "näme.json", "new\nline.json", "100%s.json", "-.json", "d [x]*/a'b.json.gz", "~/x.json"):
             with self.subTest(name):
-                path = os.path.join("odd", name)
+                if not all(map(can_be_a_name, name.split("/"))):
+                    continue
+                path = f"odd/{name}"
                 write(path, run())
                 self.assertEqual(self.files(path), [(path, 0, 16)])
                 self.assertEqual(self.files(os.path.dirname(path) + "/" + os.path.basename(path)), [(path, 0, 16)])
@@ -181,8 +186,9 @@ class Paths(Errors):
                 plain = not set(name) & set("*?[")
                 gone = "cannot read '%s': No such file or directory" if plain else "no file matches '%s'"
                 self.assert_trace_error(gone % path, path, ("trace_files", "trace_diff"))
-        write("[d]*/a.json", run())
-        self.assertEqual(self.files("[d]*"), [("[d]*/a.json", 0, 16)])
+        for name in filter(can_be_a_name, ("[d]", "[d]*")):
+            write(f"{name}/a.json", run())
+            self.assertEqual(self.files(name), [(f"{name}/a.json", 0, 16)])
 
     def test_unreadable(self):
         write("d/a.json", run())
@@ -655,8 +661,9 @@ class Problems(Errors):
         self.assertTrue(size == 4 or problems != "[]", (size, problems))
 
     def test_problems_are_json_whatever_the_name(self):
-        path = write('a "b"\\\n\té.json', "hello")
-        self.assertEqual(list(self.problems(path)), ["not JSON"])
+        for name in filter(can_be_a_name, ('a "b"\\\n\té.json', "a 'b' é.json")):
+            path = write(name, "hello")
+            self.assertEqual(list(self.problems(path)), ["not JSON"])
 
 
 class Ranks(Errors):

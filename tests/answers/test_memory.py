@@ -12,7 +12,7 @@ from generate_memory import snapshot, write
 from generate_memory_pair import LOGGED, X
 from made import InFolder, write as write_file
 from oracle_memory import devices, diff
-from support import EXAMPLES, corpus, golden, series
+from support import EXAMPLES, bytes_read, corpus, golden, series
 
 ALL = ["expandable", "forward", "forward_mixed", "inference_1024", "old_layout", "training_128", "training_512"]
 KEYS = ["phase", "annotation", "function", "place", "op", "top_op", "node"]
@@ -390,14 +390,10 @@ class Files(Memory):
         return {"segments": [], "device_traces": [[{"action": "alloc", "addr": 1, "size": size, "stream": 0}]]}
 
     def test_they_are_read_once_and_not_as_traces(self):
-        def read():
-            with open("/proc/self/io", encoding="ascii") as counts:
-                return int(counts.readline().split()[1])
-
         paths = [self.dump(f"{side}.pickle", self.sized(5) | {"padding": "x" * 200_000}) for side in "ab"]
-        before = read()
+        before = bytes_read()
         self.rows("SELECT * FROM memory_diff(?, ?)", *paths)
-        self.assertLess(read() - before, sum(map(os.path.getsize, paths)) + 4096)
+        self.assertLess(bytes_read() - before, sum(map(os.path.getsize, paths)) + 4096)
 
     def test_a_directory_lists_snapshots_alone(self):
         for rank, name in enumerate(("rank0.pickle", "rank1.pkl", "rank2.PICKLE", "rank3.pickle.gz")):

@@ -5,14 +5,17 @@ fractions; and what must not matter.
     python3 tests/answers/test_statistics.py
 """
 import collections
+import ctypes
 import itertools
 import json
 import math
+import mmap
 import random
 import shutil
 import sqlite3
 import statistics
 import subprocess
+import sysconfig
 import tempfile
 import unittest
 from fractions import Fraction
@@ -545,6 +548,29 @@ class WhatMustNotMatter(Statistics):
             "SELECT typeof(a ->> '$.u'), typeof(a ->> '$.test_n'), a ->> '$.exact', typeof(a) FROM"
             " (SELECT trace_mannwhitney(column1, column2) AS a FROM (VALUES (1, 0), (2, 1)))").fetchone()
         self.assertEqual(found, ("real", "integer", 1, "text"))
+
+
+class Precision(Statistics):
+    @unittest.skipUnless(sysconfig.get_platform() == "linux-x86_64", "needs machine code of Linux on x86_64")
+    def test_that_the_program_chose_does_not_matter(self):
+        """53 bits, as Windows starts every thread with; and it stays as it was."""
+        code = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+        code.write(b"\xd9\x2f\xc3\x90" b"\xd9\x3f\xc3")  # fldcw (%rdi); ret; nop; fnstcw (%rdi); ret
+        at = ctypes.addressof(ctypes.c_char.from_buffer(code))
+        load, store = (ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_uint16))(at + place) for place in (0, 4))
+        before, chosen, after = ctypes.c_uint16(), ctypes.c_uint16(0x27f), ctypes.c_uint16()
+        rng = random.Random(53)
+        store(before)
+        for _ in range(20):
+            rows = [(rng.uniform(-1, 1) * 10.0 ** rng.randrange(-300, 300), i % 2) for i in range(9)]
+            expected = self.ask(rows)
+            load(chosen)
+            try:
+                found = self.ask(rows)
+                store(after)
+            finally:
+                load(before)
+            self.assertEqual((found, after.value), (expected, chosen.value))
 
 
 class Misuse(Statistics):

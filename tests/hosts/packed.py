@@ -3,6 +3,7 @@
 usage: packed.py FOLDER      makes FOLDER/tracediff
 """
 import os
+import shutil
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -18,10 +19,13 @@ def make(folder, extension):
     for name, text in pack.texts("python", {"VERSION": VERSION}).items():
         with open(os.path.join(package, name), "wb") as file:
             file.write(text)
-    library = os.path.join(package, "tracediff.so")
+    library = os.path.join(package, f"tracediff{os.path.splitext(extension)[1]}")
     if os.path.lexists(library):
         os.remove(library)
-    os.symlink(os.path.abspath(extension), library)
+    if os.name == "nt":  # which has links for some users only
+        shutil.copyfile(extension, library)
+    else:
+        os.symlink(os.path.abspath(extension), library)
 
 
 if __name__ == "__main__":

@@ -149,7 +149,7 @@ class Pages(InHelp):
         for function, page in self.pages():
             path = queries().get(function)
             self.assertEqual(re.findall(r"(?m)^Source, with its rules: (.*)$", page),
-                             [os.path.relpath(path, ROOT)] if path else [])
+                             [os.path.relpath(path, ROOT).replace(os.sep, "/")] if path else [])
 
     @DRAWS
     def test_end_in_an_example_that_runs_and_fits_a_terminal(self):

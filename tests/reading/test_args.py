@@ -14,7 +14,7 @@ import timeit
 
 import oracle
 from made import ABSENT, InFolder, document, event, kernel, launch, write
-from support import alone, connect, corpus, slow, slowest
+from support import alone, bytes_read, connect, corpus, slow, slowest
 from test_oracle import SHIPPED, files_below
 
 MANY = 5_000_000  # characters of a document that takes a while
@@ -351,18 +351,14 @@ class Scattered(Args):
         self.db.executemany("INSERT INTO picks(file, event) VALUES(?, ?)", picks)
         return picks
 
-    def bytes_read(self):
-        with open("/proc/self/io", encoding="ascii") as file:
-            return int(re.search("rchar: ([0-9]+)", file.read())[1])
-
     def assert_scattered(self, trace, picks, raws):
         """The rows are right, and no file has been read more than twice."""
         paths = {path for path, _ in picks}
         size = sum(map(os.path.getsize, paths))
         self.value("SELECT count(*) FROM trace_events(?)", trace)
-        before = self.bytes_read()
+        before = bytes_read()
         rows = self.rows(self.JOIN, trace)
-        self.assertLess(self.bytes_read() - before, 2 * size + 100_000)
+        self.assertLess(bytes_read() - before, 2 * size + 100_000)
         self.assertEqual(rows, [(event, expected(raws[path][event])[0] if raws[path][event] else None)
                                 for path, event in picks])
         said = {}
@@ -427,9 +423,9 @@ class Scattered(Args):
                           ("SELECT a.args, b.args FROM trace_events(?1) AS a CROSS JOIN trace_events(?1) AS b"
                            " WHERE b.event = a.event", 2)):
             with self.subTest(sql):
-                before = self.bytes_read()
+                before = bytes_read()
                 self.rows(sql, path)
-                self.assertLess(self.bytes_read() - before, most * len(text) + 100_000)
+                self.assertLess(bytes_read() - before, most * len(text) + 100_000)
 
     def test_changed(self):
         """An error where the file must be read again; once its args are held, they stay."""
@@ -438,7 +434,7 @@ class Scattered(Args):
         self.db.executemany("INSERT INTO picks(event) VALUES(?)", [(1500,), (10,), (1200,), (20,)])
         sql = "SELECT e.args FROM picks AS p CROSS JOIN trace_events(?) AS e WHERE e.event = p.event"
         changes = {"in place": lambda path: write(path, other), "shorter": lambda path: os.truncate(path, 999),
-                   "replaced": lambda path: os.replace(write("new.json", other), path), "removed": os.remove,
+                   "replaced": lambda path: (os.rename(path, f"old {path}"), write(path, other)), "removed": os.remove,
                    "touched": lambda path: os.utime(path, ns=(1, 1))}
         for (how, change), after in itertools.product(changes.items(), (0, 1)):
             path = write(f"{how}{after}.json", text)

@@ -55,14 +55,13 @@ class Random(InFolder, AgainstOracle):
         rows = linked = 0
         for seed in range(SEED * 10_000, SEED * 10_000 + series(25, 200)):
             rng = random.Random(seed)
-            path = write(rng.choice(("ascend_pytorch_profiler_3.db", "rank2.db", "msprof_20250101123045.db",
-                                     "7.ascend")),
-                         generate_ascend.generate(rng))
+            name = rng.choice(("ascend_pytorch_profiler_3.db", "rank2.db", "msprof_20250101123045.db", "7.ascend"))
+            os.mkdir(f"{seed}")
+            path = write(f"{seed}/{name}", generate_ascend.generate(rng))
             trace = oracle_ascend.read_trace(path)
             with self.subTest(seed=seed):
                 self.compare(self.db, path, trace)
             rows, linked = rows + len(trace.rows), linked + sum(row.link is not None for row in trace.rows)
-            os.remove(path)
         self.assertGreater(rows, 500)
         self.assertGreater(linked, 100)
 

@@ -24,7 +24,7 @@ import unittest
 import zlib
 
 from made import InFolder, document, event, run, step, write, write_big
-from support import EXTENSION, ROOT, alone, connect, corpus, series, slow
+from support import EXTENSION, ROOT, alone, can_be_a_name, connect, corpus, series, slow
 
 TABLE = os.path.join(ROOT, "tests", "damaged_files.tsv")
 LINKS = {"loop_a.json", "loop_b.json", "loop_self.json", "dangling.json", "link_ok.json", "loopdir", "to_dir.json"}
@@ -263,9 +263,9 @@ class Names(InFolder):
                          [(name, 0) for name in sorted(names)])
 
     def test_long_names_of_files(self):
-        for letter in ("n", "'", '"', "\n", "%", "\\", "é"):
+        for letter in filter(can_be_a_name, ("n", "'", '"', "\n", "%", "\\", "é")):
             name = letter * ((255 - 5) // len(letter.encode())) + ".json"
-            path = write(os.path.join("d", name), run())
+            path = write(f"d/{name}", run())
             with self.subTest(letter):
                 for named in (path, "d"):
                     self.assertEqual(self.rows("SELECT DISTINCT file FROM trace_events(?)", named), [(path,)])
@@ -283,8 +283,8 @@ class Names(InFolder):
             os.mkdir("d")
             write("d/a.json", run())
             os.rename(b"d/a.json", b"d/" + odd)
-        except OSError:
-            self.skipTest("the file system takes no such name")
+        except (OSError, UnicodeDecodeError):
+            self.skipTest("needs names that are not UTF-8")
         path = b"d/" + odd
         shown = path.decode("utf-8", "replace").encode()
         for named in (b"d", path):

@@ -110,7 +110,10 @@ class NotUtf8(InFolder):
             path = os.path.join(b"d", name)
             write("d/made", document(step(0, 0, 50), event("op", 1, 20), launch(2, 3, 1),
                                      kernel(f"k{number}", 30, 5, 1)))
-            os.rename(b"d/made", path)
+            try:
+                os.rename(b"d/made", path)
+            except UnicodeDecodeError:
+                self.skipTest("needs names that are not UTF-8")
         os.symlink(b"nowhere", b"d/gone \xfe.json")
 
     def test_every_column_of_a_file(self):

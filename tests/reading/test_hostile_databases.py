@@ -8,6 +8,8 @@ import re
 import shutil
 import sqlite3
 import struct
+import subprocess
+import sys
 import time
 import unittest
 
@@ -15,7 +17,7 @@ from made import InFolder
 from made_database import (EVENTS, KERNEL, ODD, SOURCES, STRINGS, TABLES, changed, edited, export, insert, opened,
                            root_of, rows_of,
                            untouched)
-from support import DATA, connect, series, slow
+from support import DATA, EXTENSION, ROOT, connect, series, slow
 
 COLUMNS = "event, rank, iteration, device, ph, cat, name, pid, tid, ts_ns, dur_ns, stream, correlation, link"
 ROWS = f"SELECT {COLUMNS}, args FROM trace_events(?, NULL, NULL, 'all') ORDER BY event"
@@ -567,6 +569,35 @@ class Declarations(InFolder):
                         self.declare(rng, db, table, declared)
                 with self.subTest(sample, declared=declared):
                     self.assertEqual(self.rows(ROWS, "x.db"), expected)
+
+
+SMALL_STACKS = """
+import ctypes, sys
+sys.path.insert(0, sys.argv[1])
+from support import connect
+libc, attributes = ctypes.CDLL(None), ctypes.create_string_buffer(64)
+libc.pthread_attr_init(attributes)
+libc.pthread_attr_setstacksize(attributes, ctypes.c_size_t(64 * 1024))
+if libc.pthread_setattr_default_np(attributes):
+    sys.exit("the size of stacks cannot be set")
+print(connect().execute("SELECT count(*), sum(rows) > 0 FROM trace_files('d')").fetchone())
+"""
+
+
+class Threads(Databases):
+    @unittest.skipIf(os.name == "nt", "needs threads of POSIX")
+    def test_have_stacks_for_the_deepest_expressions(self):
+        """Although the system gives threads small stacks, as musl does."""
+        deep = "1" + "+1" * 980
+        for number in range(3):
+            export(f"d{number}.db")
+            with opened(f"d{number}.db") as db:
+                db.execute(f"CREATE TABLE deep (a CHECK ({deep}), b AS ({deep}), c DEFAULT ({deep}))")
+                db.execute(f"CREATE INDEX deeper ON deep (a + {deep}) WHERE a + {deep}")
+            os.renames(f"d{number}.db", f"d/d{number}.db")
+        done = subprocess.run([sys.executable, "-c", SMALL_STACKS, os.path.join(ROOT, "tests")], capture_output=True,
+                              check=False, text=True, env={**os.environ, "TRACEDIFF": EXTENSION})
+        self.assertEqual((done.returncode, done.stdout), (0, "(3, 1)\n"), done.stderr)
 
 
 class Formats(Databases):

@@ -40,6 +40,8 @@ KEEP(FIRST, int, pthread_create,
      (pthread_t *restrict thread, const pthread_attr_t *restrict attributes, void *(*run)(void *),
       void *restrict argument),
      (thread, attributes, run, argument))
+KEEP(FIRST, int, pthread_attr_setstacksize, (pthread_attr_t * attributes, size_t size),
+     (attributes, size))
 KEEP(FIRST, int, pthread_join, (pthread_t thread, void **result), (thread, result))
 KEEP(FIRST, int, pthread_once, (pthread_once_t * once, void (*run)(void)), (once, run))
 KEEP(FIRST, int, pthread_sigmask,
