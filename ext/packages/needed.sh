@@ -109,11 +109,13 @@ lacks libsqlite3-dev has_header sqlite3ext.h
 lacks zlib1g-dev has_header zlib.h
 for_goals demo test check sanitize valgrind sqlites bench db pages setup setup-pages && lacks sqlite3 has sqlite3
 for_goals test check plain sanitize tsan valgrind sqlites bench reference pages setup setup-pages \
-    cross platforms dist wheel npm deb tarball test-packages web &&
+    cross platforms dist wheel npm deb tarball test-packages web test-web &&
     lacks python3 has "$PYTHON"
-for_goals charts pages setup-pages sqlites web && lacks npm has npm
-for_goals web && lacks "emscripten node-acorn" has_emscripten
-for_goals pages setup-pages && lacks chromium has chromium
+for_goals charts pages setup-pages sqlites web test-web && lacks npm has npm
+for_goals web test-web && lacks "emscripten node-acorn" has_emscripten
+for_goals pages setup-pages test-web && lacks chromium has chromium
+for_goals test-web && lacks firefox-esr has firefox-esr
+for_goals test-web && lacks "webkit2gtk-driver xvfb" has WebKitWebDriver
 for_goals pages setup-pages && lacks python3-plotly "$PYTHON" -c 'import plotly'
 for_goals valgrind check && lacks valgrind has valgrind
 for_goals strict fuzz check && lacks clang has clang

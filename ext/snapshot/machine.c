@@ -6,7 +6,7 @@
 
 /* Bounds of memory (pickle.h, rule 3). Real snapshots take no more bytes than their files. */
 enum { FREE_MEMORY = 64 * 1024 * 1024, MEMORY_A_BYTE = 8 };
-static const size_t most_memory = SIZE_MAX > UINT32_MAX ? (size_t)(UINT64_C(4) << 30) : SIZE_MAX;
+static const uint64_t most_memory = UINT64_C(4) << 30;
 
 bool machine_refuse(struct machine *machine, enum failure_code code, const char *what)
 {
@@ -25,9 +25,7 @@ bool machine_lost(struct machine *machine)
 static bool check_memory(struct machine *machine)
 {
     size_t bytes = values_memory(machine->values) + machine->memo_count * sizeof(pickled);
-    size_t read = (size_t)machine->origin, allowed = most_memory;
-    if (read < most_memory / MEMORY_A_BYTE)
-        allowed = FREE_MEMORY + MEMORY_A_BYTE * read;
+    uint64_t allowed = FREE_MEMORY + MEMORY_A_BYTE * (uint64_t)machine->origin;
     if (bytes <= (allowed < most_memory ? allowed : most_memory))
         return true;
     return machine_refuse(machine, FAILURE_DAMAGE,

@@ -147,6 +147,17 @@ class Page:
                 found.append(parameters["request"]["url"])
         return found
 
+    def choose(self, selector, files):
+        """Gives files, or a folder, to an input."""
+        root = self.call("DOM.getDocument")["root"]["nodeId"]
+        node = self.call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+        self.call("DOM.setFileInputFiles", nodeId=node, files=files)
+
+    def press(self, selector):
+        """As a user does: some things need that."""
+        self.call("Runtime.evaluate", expression=f"document.querySelector({json.dumps(selector)}).click()",
+                  userGesture=True)
+
     def move(self, x, y, kind="mouseMoved", **more):
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
 

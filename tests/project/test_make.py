@@ -122,6 +122,13 @@ class Needs(Make):
         _, printed, _ = self.make("needed", path=self.links("sh", "make", "id", "git"))
         self.assertIn("Missing: gcc libsqlite3-dev zlib1g-dev. Run: ", printed)
 
+    def test_the_page_needs_a_compiler_of_its_own(self):
+        path = self.links("sh", "make", "gcc", "id", "git", "python3")
+        self.stub("id", "#!/bin/sh\necho 1000\n")
+        self.stub("sudo", ASKED + "exit 1\n")
+        _, printed, _ = self.make("web", f"PYTHON={self.folder}/no-python", path=path)
+        self.assertIn("Missing: python3 emscripten node-acorn. Run: ", printed)
+
     def test_sudo_that_needs_no_password_installs_it(self):
         self.stub("id", "#!/bin/sh\necho 1000\n")
         self.stub("sudo", ASKED)

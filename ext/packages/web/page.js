@@ -1,9 +1,9 @@
 "use strict";
 const $ = id => document.getElementById(id);
 const SHOWN = 1000; // rows in the table
-const EMPTY = "Drop files or a folder here.";
+const EMPTY = "Or drop files or a folder here.";
 const folders = {control: [], test: [], control_memory: [], test_memory: []}; // of {name, data}
-let worker, waiting = new Map(), last = 0, ready, busy = true, answered = null;
+let worker, waiting = new Map(), last = 0, ready, reads, busy = true, answered = null;
 
 function bytes_of(base64) {
     const text = atob(base64), bytes = new Uint8Array(text.length);
@@ -38,8 +38,27 @@ function start() {
             restart();
     };
     worker.onerror = event => fail(new Error(event.message));
-    ready = unpacked(data.binary).then(binary => ask({load: true, binary})).then(() => ask({folders}));
+    ready = unpacked(data.binary).then(binary => ask({load: true, binary})).then(answer => {
+        ({reads} = answer);
+        return send();
+    });
     return ready;
+}
+
+/* Gives the worker the files, or their bytes if it cannot read files. */
+async function send() {
+    if (reads)
+        return ask({folders});
+    const copies = {}, all = [];
+    for (const [name, files] of Object.entries(folders)) {
+        copies[name] = [];
+        for (const file of files) {
+            const bytes = await file.data.arrayBuffer();
+            all.push(bytes);
+            copies[name].push({name: file.name, data: bytes});
+        }
+    }
+    return ask({folders: copies}, all);
 }
 
 function restart() {
@@ -50,11 +69,11 @@ function restart() {
     start().catch(fail);
 }
 
-function ask(request) {
+function ask(request, moved = []) {
     return new Promise((resolve, reject) => {
         const id = ++last;
         waiting.set(id, [resolve, reject]);
-        worker.postMessage({id, ...request});
+        worker.postMessage({id, ...request}, moved);
     });
 }
 
@@ -73,7 +92,7 @@ async function work(what, job) {
     $("progress").hidden = $("cancel").hidden = false;
     busy = true;
     enable();
-    const begin = performance.now();
+    const begin = performance.now(), focused = document.activeElement;
     let done = "";
     try {
         await ready;
@@ -86,10 +105,15 @@ async function work(what, job) {
     $("progress").hidden = $("cancel").hidden = true;
     busy = false;
     enable();
+    if (document.activeElement === document.body)
+        focused.focus({preventScroll: true}); // which it lost while it was disabled
 }
 
 function enable() {
-    $("compare").disabled = busy || !folders.control.length || !folders.test.length;
+    const missing = folders.control.length ? folders.test.length ? "" : "Test" : "Control";
+    $("compare").disabled = busy || missing;
+    $("hint").textContent = missing && !busy ? `Choose the trace of ${missing}.` : "";
+    $("keep").disabled = busy;
     $("run").disabled = busy;
     $("example").disabled = $("swap").disabled = busy;
     $("csv").disabled = $("save").disabled = busy || !answered;
@@ -114,7 +138,7 @@ async function mount() {
     show_side("control");
     show_side("test");
     await ready;
-    await ask({folders});
+    await send();
     enable();
 }
 
@@ -209,7 +233,12 @@ for (const place of document.querySelectorAll(".side")) {
 }
 
 /* What is dropped beside a side is not opened in place of the page. */
-document.ondragover = document.ondrop = event => event.preventDefault();
+document.ondragover = event => event.preventDefault();
+document.ondrop = event => {
+    if (!event.defaultPrevented)
+        fail(new Error("Drop the trace on one of the sides: Control or Test."));
+    event.preventDefault();
+};
 
 $("swap").onclick = () => {
     [folders.control, folders.test] = [folders.test, folders.control];
@@ -222,17 +251,24 @@ async function compare() {
     const where = memory.map(name => `${name} = '${name}'`).join(" AND ") || "true";
     const {rows} = await ask({sql: `SELECT html FROM trace_diff_report('control', 'test') WHERE ${where}`, most: 1});
     $("report").srcdoc = rows[0][0];
-    $("report").hidden = false;
+    $("report").hidden = $("keep").hidden = false;
     return "Compared in";
 }
 
-$("compare").onclick = () => work("Comparing...", compare);
+/* Scrolls to the report, so that it is read without another action. */
+function show_report() {
+    if ($("status").textContent.startsWith("Compared"))
+        scrollBy(0, $("report").getBoundingClientRect().top - $("bar").offsetHeight);
+}
+
+$("compare").onclick = () => work("Comparing...", compare).then(show_report);
+$("keep").onclick = () => download($("report").srcdoc, "text/html", "report.html");
 
 $("example").onclick = () => work("Comparing...", async () => {
     for (const side of ["control", "test"])
         await choose(side, data.examples[side].map(({name, base64}) => ({name, data: new Blob([bytes_of(base64)])})));
     return compare();
-});
+}).then(show_report);
 
 const INTEGER = 1, FLOAT = 2;
 
@@ -285,12 +321,16 @@ $("csv").onclick = () => work("Copying...", async () => {
     return `Copied ${rows.length} row${rows.length === 1 ? "" : "s"} in`;
 });
 
-$("save").onclick = () => work("Saving...", async () => {
-    const {bytes} = await ask({save: answered.sql}), link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([bytes], {type: "application/vnd.sqlite3"}));
-    link.download = "result.db";
+function download(content, type, name) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([content], {type}));
+    link.download = name;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+}
+
+$("save").onclick = () => work("Saving...", async () => {
+    download((await ask({save: answered.sql})).bytes, "application/vnd.sqlite3", "result.db");
     return "Saved in";
 });
 

@@ -1,15 +1,18 @@
 # Builds dist/tracediff.html: SQLite and the extension as WebAssembly, in one page that works from the disk.
-# The compiler is Emscripten, from Debian. SQLite's source is in a package of npm, that of zlib as in cross.mk.
+# The compiler is Emscripten, from Debian. The sources of SQLite and of zlib are in packages of npm.
 
 WEB = build/web
-SQLITE = better-sqlite3
-SQLITE_VERSION = 13.2.0
+SQLITE = better-sqlite3@13.2.0
 SQLITE_SHA256 = 40487589df3496f2ee0079d22b73c63fccebe7db0e8ee9a2c42421861e321e0b
+# Has zlib 1.3.1.
+OF_ZLIB = zlib-sync@0.1.10
+OF_ZLIB_SHA256 = bd2180fc18426cf464ecab1321bb31a1af81c36b927a28cdb26c3a56f302f2b6
 WEB_EXAMPLES = $(wildcard examples/gpu/*/*.gz)
-WEB_FLAGS = -msimd128 -msse2 -I$(WEB) -I$(CROSSED)/zlib -DSQLITE_THREADSAFE=0 -DSQLITE_DEFAULT_MEMSTATUS=0 \
+WEB_FLAGS = -msimd128 -msse2 -I$(WEB) -I$(WEB)/deps/zlib -DSQLITE_THREADSAFE=0 -DSQLITE_DEFAULT_MEMSTATUS=0 \
 	-DSQLITE_TEMP_STORE=2 -DSQLITE_ENABLE_MATH_FUNCTIONS -DSQLITE_ENABLE_COLUMN_METADATA
 # What is linked beside the extension, and what worker.js calls.
-WEB_OBJECTS = $(WEB)/sqlite3.o $(WEB)/web.o $(patsubst $(BUILD)/%,$(WEB)/%,$(ZLIB))
+WEB_ZLIB = $(ZLIB:$(BUILD)/%=$(WEB)/%)
+WEB_OBJECTS = $(WEB)/sqlite3.o $(WEB)/web.o $(WEB_ZLIB)
 WEB_CALLS = malloc free web_open web_prepare $(addprefix sqlite3_,prepare_v2 step finalize column_count column_name \
 	column_type column_text column_blob column_bytes errmsg sql serialize free)
 empty :=
@@ -21,22 +24,37 @@ WEB_LINK = -O3 -s MODULARIZE=1 -s EXPORT_NAME=tracediff -s ENVIRONMENT=worker -s
 
 # Debian's Emscripten finds acorn only where Debian's node looks.
 web: export NODE_PATH := $(NODE_PATH):/usr/share/nodejs
-web: needed $(CROSSED)/sources $(WEB)/sqlite3.c ## make the page that compares traces in a browser, dist/tracediff.html
+web: needed $(WEB)/sqlite3.c $(WEB)/deps ## make the page that compares traces in a browser, dist/tracediff.html
 	@$(MAKE) --no-print-directory all find_needed=: BUILD=$(WEB) DIST=$(WEB) SUFFIX=js CC=emcc HOW= \
 		EXTRA='$(WEB_FLAGS)' LIBS= LINK='$(WEB_LINK)' ADDED='$(WEB_OBJECTS)'
 	@echo "  PAGE $(DIST)/tracediff.html"
 	@mkdir -p $(DIST)
 	@$(PYTHON) ext/packages/web/bundle.py $(DIST)/tracediff.html $(WEB)/tracediff $(WEB_EXAMPLES)
 
+test-web: export NODE_PATH := $(NODE_PATH):/usr/share/nodejs
+test-web: all web ## test the page in Chromium, Firefox and WebKit
+	@TRACEDIFF=$(DIST)/tracediff.so $(PYTHON) tests/run.py test_web
+
 $(WEB)/sqlite3.o: $(WEB)/sqlite3.c
 $(WEB)/web.o: ext/packages/web/web.c $(WEB)/sqlite3.c
-$(WEB)/sqlite3.o $(WEB)/web.o:
+$(WEB_ZLIB): $(WEB)/zlib/%.o: $(WEB)/deps/zlib/%.c
+$(WEB_OBJECTS):
 	@echo "  CC   $<"
+	@mkdir -p $(@D)
 	@$(CC) -O3 $(EXTRA) -c -o $@ $<
 
+$(WEB)/deps/zlib/%.c: $(WEB)/deps ;
+
+# $(call of_npm,PACKAGE@VERSION,SHA256,ARGUMENTS): unpacks files of a package, as tar's arguments say.
+define of_npm
+	@mkdir -p $(WEB)
+	@echo "  NPM  $1"
+	@cd $(WEB) && npm pack --silent $1 >/dev/null && \
+		echo '$2  $(subst @,-,$1).tgz' | sha256sum --check --quiet && tar xzmf $(subst @,-,$1).tgz $3
+endef
+
 $(WEB)/sqlite3.c: | needed
-	@mkdir -p $(@D)
-	@echo "  NPM  $(SQLITE) $(SQLITE_VERSION)"
-	@cd $(@D) && npm pack --silent $(SQLITE)@$(SQLITE_VERSION) >/dev/null && \
-		echo '$(SQLITE_SHA256)  $(SQLITE)-$(SQLITE_VERSION).tgz' | sha256sum --check --quiet && \
-		tar xzmf $(SQLITE)-$(SQLITE_VERSION).tgz --strip-components=3 package/deps/sqlite3
+	$(call of_npm,$(SQLITE),$(SQLITE_SHA256),--strip-components=3 package/deps/sqlite3)
+
+$(WEB)/deps: | needed
+	$(call of_npm,$(OF_ZLIB),$(OF_ZLIB_SHA256),--strip-components=1 package/deps/zlib)

@@ -3,16 +3,18 @@
 ** The worker of the page: SQLite and the extension. It is sent one request at a time, and answers each with its id. To
 ** cancel, the page ends the worker and starts another one.
 **
-** {load, binary}                 {}: WebAssembly
-** {folders: {control: files}}    {}: files are {name, data}, with a File or Blob each; names may have slashes
+** {load, binary}                 {reads}: WebAssembly; whether files can be read here
+** {folders: {control: files}}    {}: files are {name, data}, with a File, a Blob or, if they cannot be read here, an
+**                                ArrayBuffer each; names may have slashes
 ** {sql, most}                    {columns, rows, types, more, sql}: at most `most` rows of the last statement, which
 **                                is `sql`; values are NULL, text or Uint8Array, types those of SQLite
 ** {save}                         {bytes}: a database with the table `result`, what a statement gives
 **
 ** {error} instead, as SQLite words it; `ended` with it if the worker cannot go on. {read, size} while files are read.
 */
-const OK = 0, AUTH = 23, ROW = 100, DONE = 101, BLOB = 4, NULL = 5;
-let module, db, size = 0, read = 0, told = 0;
+const OK = 0, AUTH = 23, ROW = 100, DONE = 101, BLOB = 4, NULL = 5, EIO = 29;
+const BLOCK = 1 << 18, BLOCKS = 32, blocks = new Map(); // bytes; the last blocks of files that were read
+let module, db, size = 0, read = 0, told = 0, changed = false;
 
 function pointer_of(text) {
     const length = module.lengthBytesUTF8(text), at = module._malloc(length + 1);
@@ -124,6 +126,7 @@ function save(sql) {
 function mount(folders) {
     const {FS, WORKERFS} = module;
     size = 0;
+    blocks.clear();
     for (const [name, files] of Object.entries(folders)) {
         if (FS.analyzePath("/" + name).exists) {
             FS.unmount("/" + name);
@@ -131,17 +134,58 @@ function mount(folders) {
         }
         if (files.length === 0)
             continue;
+        for (const {data} of files) {
+            data.size ??= data.byteLength; // which WORKERFS asks
+            size += data.size;
+        }
         FS.mkdir("/" + name);
         FS.mount(WORKERFS, {blobs: files}, "/" + name);
-        for (const file of files)
-            size += file.data.size;
+    }
+}
+
+/* Bytes of a file, at once. WebKit's workers cannot read the files of a page that is itself one. */
+function bytes_at(data, from, to) {
+    const bytes = data instanceof ArrayBuffer ? new Uint8Array(data, from, to - from)
+        : new Uint8Array(new FileReaderSync().readAsArrayBuffer(data.slice(from, to)));
+    if (bytes.length < to - from)
+        throw new Error("the file has become shorter");
+    return bytes;
+}
+
+/* Copies bytes of a file. SQLite reads pages of some KB, each of which would take as long as a block. */
+function copy_bytes({id, contents, size: end}, from, to, place) {
+    if (contents instanceof ArrayBuffer || to - from >= BLOCK)
+        return place.set(bytes_at(contents, from, to));
+    for (let at = from; at < to;) {
+        const number = Math.floor(at / BLOCK), begin = number * BLOCK, key = `${id} ${number}`;
+        const block = blocks.get(key) || bytes_at(contents, begin, Math.min(begin + BLOCK, end));
+        const part = block.subarray(at - begin, to - begin);
+        place.set(part, at - from);
+        at += part.length;
+        blocks.delete(key);
+        blocks.set(key, block); // the last is the latest
+        if (blocks.size > BLOCKS)
+            blocks.delete(blocks.keys().next().value);
+    }
+}
+
+function can_read() {
+    try {
+        return bytes_at(new Blob(["x"]), 0, 1).length === 1;
+    } catch {
+        return false;
     }
 }
 
 function watch_reading() {
-    const operations = module.WORKERFS.stream_ops, before = operations.read;
-    operations.read = (stream, buffer, offset, length, position) => {
-        const got = before(stream, buffer, offset, length, position);
+    module.WORKERFS.stream_ops.read = (stream, buffer, offset, length, position) => {
+        const got = Math.max(0, Math.min(length, stream.node.size - position));
+        try {
+            copy_bytes(stream.node, position, position + got, buffer.subarray(offset, offset + got));
+        } catch {
+            changed = true;
+            throw new module.FS.ErrnoError(EIO);
+        }
         read += got;
         if (read - told > size / 200) {
             told = read;
@@ -159,9 +203,10 @@ async function answer(request) {
         if (!db)
             throw new Error("the extension does not load");
         run("PRAGMA trusted_schema = OFF");
-        return {};
+        return {reads: can_read()};
     }
     read = told = 0;
+    changed = false;
     if (request.folders)
         return mount(request.folders), {};
     if (request.save)
@@ -174,6 +219,8 @@ onmessage = async event => {
     try {
         postMessage({id, ...await answer(event.data)});
     } catch (error) {
-        postMessage({id, error: String(error.message || error), ended: error instanceof WebAssembly.RuntimeError});
+        const hint = changed ? "\nA file has changed since it was chosen: choose it again." : "";
+        const ended = error instanceof WebAssembly.RuntimeError;
+        postMessage({id, error: String(error.message || error) + hint, ended});
     }
 };
