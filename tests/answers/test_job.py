@@ -687,6 +687,23 @@ class OnHosts(InFolder):
                                for events, ends in ((self.waiting(), self.OTHERS), (self.LATE, others))))
             self.assertEqual(found, expected, kind)
 
+    def test_a_rank_that_was_late_in_the_step_before(self):
+        """Rank 1 sleeps at the end of step 0. There are 2 us between its steps, as a profiler takes them."""
+        ranks = {}
+        for number, length in ((0, 100), (1, 170)):
+            ranks[number] = [step(0, 0, length), step(1, length + 2, 298 - length), step(2, 302, 98)]
+            for start, end in ((50, 60), (220, 280), (350, 360)) if number else ((50, 60), (140, 280), (350, 360)):
+                ranks[number] += [event("c10d::allreduce_", start - 2, 1),
+                                  event("gloo:all_reduce", start, end - start, tid=2, cat="user_annotation")]
+                ranks[number].append(event("aten::div_", end + 1, 1))
+        ranks[1].append(event("aten::sort", 70, 95))
+        write_ranks("job", ranks)
+        self.assertEqual(self.rows("SELECT rank, ts, dur, waiting_rank FROM trace_job_path('job', NULL, 'all')"
+                                   " WHERE iteration = 1 ORDER BY seq"),
+                         [(1, 102.0, 68.0, None), (0, 170.0, 2.0, None), (1, 172.0, 48.0, 0), (0, 220.0, 80.0, None)])
+        self.assertEqual(self.rows("SELECT rank, sum(time) FROM trace_step_time('job', 'job', 'all')"
+                                   " WHERE name = 'aten::sort' GROUP BY rank"), [(1, 93.0)])
+
     def test_collectives_that_only_args_describe(self):
         def described(start, **args):
             return ("record_param_comms", start, 100, {"args": args})

@@ -288,8 +288,14 @@ class Job:
                 own = t + offset[number]
                 piece = rank.piece_before(own)
                 if piece is None:  # Q5.6
-                    number, came = self.reference, (None, None)
+                    between, came = number, (None, None)
+                    number = self.reference
                     visited.add(number)
+                    ended = [window_.end for window_, _ in rank.windows if window_.start < window_.end < own]
+                    if ended:
+                        back(max(ended) - offset[between])
+                        number = between
+                        visited.add(number)
                     continue
                 if piece.waits:  # Q10.5
                     begin = Rank.around(rank.waits, own)[0]

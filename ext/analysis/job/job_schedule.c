@@ -217,7 +217,13 @@ static bool pass(struct job_walk *walk)
     uint32_t window =
         own > INT64_MIN && own <= INT64_MAX ? job_rank_window(rank, (int64_t)own, &from) : JOB_NONE;
     if (window == JOB_NONE) { /* Q5.6 */
+        uint32_t between = walk->rank;
         hop(walk, 0, no_event);
+        if (from == INT64_MIN)
+            return true;
+        if (!stay(walk, shared(walk, between, from), JOB_NONE))
+            return false;
+        hop(walk, between, no_event);
         return true;
     }
     size_t before = job_rank_parts(rank, (int64_t)own);
