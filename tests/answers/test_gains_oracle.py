@@ -138,7 +138,7 @@ class Undone(InFolder):
         return star if area and star in families else family
 
     def read(self, *sides):
-        """(causes, parts, {area: family}) of a pair."""
+        """(causes, parts of the paths, {area: family}) of a pair."""
         several = all(self.value("SELECT count(DISTINCT rank) > 1 FROM trace_files(?)", side) for side in sides)
         ranks = "job" if several else None
         rows = [row for side in sides for row in self.rows(PARTS, side, ranks)]
@@ -156,9 +156,11 @@ class Undone(InFolder):
         causes, parts, family_of = self.read(*sides)
         if not oracle_undo.is_told(causes):
             return None
-        models = oracle_gains.models([oracle.read_trace(side) for side in sides])
+        traces = [oracle.read_trace(side) for side in sides]
+        models = oracle_gains.models(traces)
         chosen = [{number for number, in self.rows("SELECT DISTINCT iteration FROM trace_what_if(?, '[]')", side)}
                   for side in sides]
+        parts = oracle_undo.parts_of_causes(parts, traces, chosen)
         reading = oracle_undo.Undone(*models, chosen, causes, parts, family_of)
         undone = reading.rows()
         found = self.rows(UNDONE, *sides)
@@ -211,6 +213,18 @@ class Undone(InFolder):
 
     def test_pairs_of_other_programs(self):
         self.series(("changed", "host late", "queued", "communication"), other=True)
+
+    def test_what_communication_hides(self):
+        """L9: an all-reduce runs 25-125. The host sleeps in test until 95 rather than 35, and then launches a kernel
+        that ends at 180. Undone, the host is as late as in control, and the step ends with the all-reduce."""
+        for side, sleep in (("pair/a", 0), ("pair/b", 60)):
+            write(f"{side}/t.json", document(
+                step(0, 0, 110), event("aten::mm", 10, 8), launch(12, 2, 1), kernel("gemm", 15, 10, 1),
+                event("nccl:all_reduce", 18, 6), launch(20, 2, 2), kernel("ncclAllReduce", 25, 100, 2, 20),
+                event("aten::sort", 30, 5 + sleep), event("aten::add", 35 + sleep, 8), launch(37 + sleep, 2, 3),
+                kernel("add", 40 + sleep, 80, 3)))
+        gains = self.check("pair/a", "pair/b")
+        self.assertEqual(gains[0], ("host late", 55_000))
 
     @slow
     def test_examples(self):

@@ -5,7 +5,9 @@ import random
 import unittest
 from collections import Counter
 
+import oracle
 from made import InFolder, document, event, kernel, launch, step, write
+from oracle_steps import Attributed, end, kind, label, stable, windows_of
 from support import EXAMPLES, ROOT, connect, corpus, series, slowest
 
 GPU = tuple(os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
@@ -79,6 +81,29 @@ class Partition(unittest.TestCase):
             self.check(corpus(*control), corpus(*test))
 
 
+def late_parts(file, chosen):
+    """{(class, annotation, area, top_op, top_name, op, kernel): ns}, of communication below 0."""
+    attributed, found = Attributed(file), Counter()
+    for window in windows_of(file, "device"):
+        if chosen is not None and window.iteration not in chosen or window.start >= window.end:
+            continue
+        instants = attributed.changes(window)
+        for start, until in zip(instants, instants[1:]):
+            running = [(row.ts_ns, row.event, row) for row in attributed.work if row.ts_ns <= start < end(row)]
+            kinds = {kind(row) for _, _, row in running}
+            threads = ("COMMUNICATION" in kinds and kinds <= {"COMMUNICATION", "MEMORY"}
+                       and attributed.late(window, start))
+            if not threads:
+                continue
+            owner = min(each for each in running if kind(each[2]) == "COMMUNICATION")[2]
+            found["comm", None, attributed.area(owner), None, None, None, stable(owner.name)] -= until - start
+            holding = next(filter(None, (attributed.holding(thread, start) for thread in threads)), [])
+            class_, op = attributed.host(threads, start, "op")
+            found[class_, label(holding, "annotation"), None, label(holding, "top_op"),
+                  attributed.host(threads, start, "top_name")[1], op, None] += until - start
+    return found
+
+
 class SecondReading(InFolder):
     """L2 and L3, in SQL: every column but the words."""
 
@@ -86,6 +111,24 @@ class SecondReading(InFolder):
     def setUpClass(cls):
         with open(os.path.join(ROOT, "tests", "oracles", "oracle_causes.sql")) as file:
             cls.query = file.read()
+
+    LATE = "side, class, annotation, area, family, top_op, top_name, op, kernel, time_ns"
+
+    def fill_late(self, *sides, ranks=None):
+        """What L9 makes of the parts of both sides, by oracle_steps. Gives the number of parts."""
+        self.db.execute(f"CREATE TABLE IF NOT EXISTS late ({self.LATE})")
+        self.db.execute("DELETE FROM late")
+        for side, path in enumerate(sides):
+            trace = oracle.read_trace(path)
+            files = [file for file in trace.files if file.rank in oracle.choose_ranks(trace, ranks)]
+            chosen = oracle.choose_steps(files, "steady")
+            for file in files:
+                steps = None if chosen is None else {number for path, number in chosen if path == file.path}
+                for part, ns in late_parts(file, steps).items():
+                    self.db.execute("INSERT INTO late SELECT ?, ?, ?, ?, (SELECT family FROM trace_step_path(?, ?)"
+                                    "                                     WHERE area = ?), ?, ?, ?, ?, ?",
+                                    (side, *part[:3], path, ranks, part[2], *part[3:], ns))
+        return self.db.execute("SELECT count(*) FROM late").fetchone()[0]
 
     def check(self, control, test, shown, ranks=None):
         def plain(row):
@@ -110,8 +153,10 @@ class SecondReading(InFolder):
 
     def test_examples(self):
         for folder in ("gpu", "cpu", "serving"):
+            sides = [os.path.join(EXAMPLES, folder, side) for side in ("control", "test")]
+            self.fill_late(*sides, ranks=0)
             for shown in (None, 3, 8):
-                self.check(os.path.join(EXAMPLES, folder, "control"), os.path.join(EXAMPLES, folder, "test"), shown, 0)
+                self.check(*sides, shown, 0)
 
     def test_random_traces(self):
         seen = Counter()
@@ -119,12 +164,13 @@ class SecondReading(InFolder):
         for seed in range(count):
             write("a.json", in_modules(2 * seed))
             write("b.json", in_modules(2 * seed + 1))
+            seen["late"] += self.fill_late("a.json", "b.json") > 0
             for shown in (None, 0, 1, 3, 6):
                 for row in self.check("a.json", "b.json", shown):
                     seen[row[0]] += 1
                     seen["instances"] += row[13] > 1
                     seen["only_in"] += row[14] is not None
-        for what in (*KINDS, "merged", "instances", "only_in"):
+        for what in (*KINDS, "merged", "instances", "only_in", "late"):
             self.assertGreater(seen[what], count // 10, what)
 
 
@@ -164,6 +210,19 @@ class Planted(unittest.TestCase):
 
 
 class Rules(InFolder):
+    def test_communication_while_the_host_has_launched_nothing_more(self):
+        """The all-reduce is as long on both sides. In test, the host sleeps before it launches the next kernel."""
+        for side, sleep in (("control", 0), ("test", 60)):
+            reduced = kernel("ncclAllReduce", 25, 100, 2, 20)
+            events = [step(0, 0, 300), event("aten::mm", 10, 8), launch(12, 2, 1), kernel("gemm", 15, 10, 1),
+                      event("nccl:all_reduce", 18, 6), launch(20, 2, 2), reduced, event("aten::sort", 30, 5 + sleep),
+                      event("aten::add", 35 + sleep, 8), launch(37 + sleep, 2, 3), kernel("add", 40 + sleep, 80, 3)]
+            write(side, document(*events))
+        self.assertEqual([row[:4] + row[7:] for row in self.causes()][:1],
+                         [("host late", "idle_host", None, "aten::sort", 60.0)])
+        self.assertEqual(self.rows("SELECT class, diff_time FROM trace_step_diff('control', 'test')"
+                                   " WHERE diff_time > 0"), [("comm", 55.0)])
+
     def causes(self):
         return self.rows("SELECT kind, class, area, name, added, removed, names, diff_time"
                          " FROM trace_step_causes('control', 'test', NULL, NULL, 0, 0) WHERE diff_time <> 0")

@@ -1,5 +1,6 @@
 -- A second reading of L2 and L3, in SQL: the causes of trace_step_causes, without their texts, from the rows of
--- trace_step_path. SQLite takes long to prepare it.
+-- trace_step_path, and of a table late, which has what L9 makes of them: side and the columns of trace_step_path, with
+-- time that is to be added, or taken if it is below 0. SQLite takes long to prepare it.
 WITH part AS (
   SELECT 0 AS side, step_count AS steps, class, annotation, area, family, top_op, top_name, op, kernel, time_ns
   FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace', :steps)
@@ -7,7 +8,9 @@ WITH part AS (
   UNION ALL
   SELECT 1, step_count, class, annotation, area, family, top_op, top_name, op, kernel, time_ns
   FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace', :steps)
-  WHERE time_ns > 0 OR class IS NULL),
+  WHERE time_ns > 0 OR class IS NULL
+  UNION ALL
+  SELECT side, NULL, class, annotation, area, family, top_op, top_name, op, kernel, time_ns FROM late),
 placed AS (
   SELECT side, steps, class, time_ns, class IN ('compute', 'comm', 'memory') AS of_device,
          CASE WHEN class IN ('compute', 'comm', 'memory') THEN area END AS area,
@@ -35,6 +38,7 @@ of_area AS MATERIALIZED (
          max(max(CASE side WHEN 1 THEN steps ELSE 0 END)) OVER () AS test_windows
   FROM placed
   GROUP BY class, family, area, stage, name
+  HAVING class IS NULL OR total(time_ns) > 0
   LIMIT -1),
 summed AS (
   SELECT class, family, name, sum(control_ns) AS control_ns, sum(test_ns) AS test_ns, control_windows, test_windows,

@@ -13,9 +13,7 @@ from fractions import Fraction
 
 import oracle
 import oracle_steps
-from oracle_steps import end, innerness, stable, thread_of
-
-COPIES = ("cudaMemcpy", "hipMemcpy", "hipMemcpyWithStream")
+from oracle_steps import COPIES_THAT_WAIT, end, innerness, stable, thread_of
 
 
 class Side:
@@ -77,7 +75,7 @@ class File:
         return stable(min(aten or runs, key=innerness, default=wait).name)
 
     def drained(self, names):
-        """L8.3: [(start, end)] of the idle time that the waits of these operators cost."""
+        """L8.3: [(start, end)] of the time without computations and copies that the waits of these operators cost."""
         work, waits = self.attributed.work, [wait for wait, name in self.waits if name in names]
         instants = sorted({instant for row in self.file.rows if row.ts_ns is not None
                            for instant in (row.ts_ns, row.ts_ns + (row.dur_ns or 0))})
@@ -86,7 +84,8 @@ class File:
             if any(end(wait) == start and name not in names for wait, name in self.waits):
                 lead = 0
             lead += sum(wait.dur_ns for wait in waits if end(wait) == start)
-            if any(row.ts_ns <= start < end(row) for row in work):
+            running = {oracle_steps.kind(row) for row in work if row.ts_ns <= start < end(row)}
+            if running and (running - {"COMMUNICATION", "MEMORY"} or running == {"MEMORY"}):
                 continue
             runs = any(wait.ts_ns <= start < end(wait) for wait in waits)
             reached = until if runs else min(until, start + lead)
@@ -102,6 +101,9 @@ class File:
             instants = self.attributed.changes(window)
             for start, until in zip(instants, instants[1:]):
                 part, name = self.attributed.at(window, start, "top_name")
+                late = self.attributed.late(window, start) if part == "comm" else None
+                if late:  # L9
+                    part, name = self.attributed.host(late, start, "top_name")
                 part = part, self.renamed(name)
                 if part[0].startswith("idle_"):
                     parts[part] += until - start
@@ -111,7 +113,7 @@ class File:
 
 def is_wait(row):
     return (oracle.is_call(row) and oracle.is_counted(row) and row.ts_ns is not None and row.dur_ns > 0
-            and ("Synchronize" in row.name or row.name in COPIES))
+            and ("Synchronize" in row.name or row.name in COPIES_THAT_WAIT))
 
 
 def around(outer, inner):

@@ -143,6 +143,9 @@ def is_own_frame(row):
 
 # ---- A3 to A9 -------------------------------------------------------------
 
+COPIES_THAT_WAIT = ("cudaMemcpy", "hipMemcpy", "hipMemcpyWithStream")
+
+
 class Attributed:
     """A file in which instants can be asked for."""
 
@@ -261,6 +264,31 @@ class Attributed:
         if not self.work:
             return self.host([window.thread], instant, level)
         return self.idle(window, instant, level)
+
+    def area(self, work):
+        """A12.7"""
+        launch = self.rows.get(work.link)
+        holding = self.holding(thread_of(launch), launch.ts_ns) if launch else []
+        module, top_op = label(holding, "module"), label(holding, "top_op") or ""
+        backward = (top_op.startswith(("autograd::engine", "torch::autograd::AccumulateGrad"))
+                    or re.search("Backward[0-9]?$", top_op))
+        return (label(holding, "annotation") or (module if module and module.startswith("nn.Module: ") else None)
+                or ("backward" if backward else self.of_work(work, "top_name") if launch else None))
+
+    def late(self, window, instant):
+        """L9: the threads of which the first that is in something says what the device would wait for at an instant of
+        class comm; None: the host is not late."""
+        launches = [(self.rows[row.link].ts_ns, row.ts_ns, row.event, self.rows[row.link]) for row in self.work
+                    if row.ts_ns > instant and kind(row) == "COMPUTATION" and row.link is not None]
+        launch = min(launches, default=None, key=lambda each: each[:3])
+        if launch is None or launch[0] <= instant:
+            return None
+        threads = [thread_of(launch[3]), window.thread]
+        inner = next((max(self.holding(thread, instant), key=innerness) for thread in threads
+                      if self.holding(thread, instant)), None)
+        if inner and oracle.is_call(inner) and ("Synchronize" in inner.name or inner.name in COPIES_THAT_WAIT):
+            return None
+        return threads[launch[0] >= window.end:]
 
     def changes(self, window):
         """The instants of a window at which anything may change, and its end."""

@@ -4,8 +4,9 @@
     Undone(control, test, chosen, causes, parts, family_of).rows()
                                   # [(place of the cause, gain, cumulative, half)], ns
 
-Which causes there are is asked of trace_step_causes (L2: oracle_causes.sql), and what parts of trace_step_path. Where
-there is a cause `synchronized` or `moved`, these do not tell of which parts the rest of a kind is: see is_told().
+Which causes there are is asked of trace_step_causes (L2: oracle_causes.sql), and what parts of trace_step_path, of
+which parts_of_causes() makes those that causes have (L9). Where there is a cause `synchronized` or `moved`, these do
+not tell of which parts the rest of a kind is: see is_told().
 """
 import json
 import re
@@ -13,6 +14,7 @@ from collections import Counter, defaultdict
 from functools import cached_property
 
 import oracle
+import oracle_job
 from oracle_gains import (DEVICE, GAP, HOST, LATENCY, LAUNCH, STREAM, SYNC, THREAD, TRANSFER, WAIT, Changed, Edge, Lag,
                           tenth, times)
 from oracle_steps import OPERATORS, end, kind, stable, thread_of
@@ -247,6 +249,40 @@ def repr_none(number):
 
 # ---- E9 -------------------------------------------------------------------
 
+def part_of_host(attributed, threads, instant):
+    """(class, name) of a part that the first of the threads in which something is recorded tells (L2.1)."""
+    class_, name = attributed.host(threads, instant, "top_name")
+    held = next((found for found in (attributed.holding(each, instant) for each in threads) if found), [])
+    annotation = attributed.label(held, "annotation") or ""
+    loads = class_.removeprefix("idle_") == "host" and annotation.startswith("enumerate(DataLoader)")
+    return class_, annotation if loads else name
+
+
+def parts_of_causes(parts, traces, chosen):
+    """{(class, family, name)} of both sides as causes have them, of those of the paths (L9)."""
+    found = {part for part in parts if part[0] != "comm"}
+    for trace, steps in zip(traces, chosen):
+        job = oracle_job.Job(trace, "device")
+        for stretch in job.schedule:
+            if stretch.window.iteration not in steps:
+                continue
+            if stretch.queued:
+                found.add(("comm", None, stable(stretch.queued.row.name)))
+                continue
+            rank = job.ranks[stretch.rank]
+            for piece in rank.pieces:
+                if (piece.class_ != "comm" or piece.end - stretch.offset <= stretch.start
+                        or piece.start - stretch.offset >= stretch.end):
+                    continue
+                attributed = rank.attributed[id(piece.file)]
+                window = stretch.window if stretch.rank == job.reference else piece.window
+                threads = attributed.late(window, piece.start)
+                class_, name = (part_of_host(attributed, threads, piece.start) if threads
+                                else ("comm", stable(attributed.rows[piece.owner].name)))
+                found.add((class_, None, name))
+    return found
+
+
 def is_told(causes):
     """Whether the causes tell of which parts each is."""
     rest = any(cause.name is None and cause.kind in ("host late", "not recorded", "queued") for cause in causes)
@@ -286,8 +322,7 @@ class Ghost:
 
 
 class Undone:
-    """`causes`: of trace_step_causes; `parts`: {(class, family, name)} of the path of either side; `family_of`: of
-    areas."""
+    """`causes`: of trace_step_causes; `parts`: {(class, family, name)} of parts_of_causes(); `family_of`: of areas."""
 
     def __init__(self, control, test, chosen, causes, parts, family_of):
         self.control, self.test, self.causes, self.parts, self.family_of = control, test, causes, parts, family_of
@@ -323,12 +358,8 @@ class Undone:
                         None)
             thread, instant = thread_of(lag.row), model.at[edge.from_]
             inside = [each for each in (thread, main) if each is not None]
-            class_, name = attributed.host(inside, instant, "top_name")
+            class_, name = part_of_host(attributed, inside, instant)
             class_ = class_.removeprefix("idle_")
-            held = next((found for found in (attributed.holding(each, instant) for each in inside) if found), [])
-            if class_ == "host":
-                annotation = attributed.label(held, "annotation")
-                name = annotation if (annotation or "").startswith("enumerate(DataLoader)") else name
             classes = [class_]
             if self.work[side]:
                 classes = [f"idle_{class_}"] + ["idle_launch"] * (class_ == "call")

@@ -7,6 +7,7 @@
 #include "naming/short_name.h"
 #include "file/spans.h"
 #include "analysis/parts/busy.h"
+#include "analysis/parts/waiting_calls.h"
 
 #define NOT_CHOSEN UINT32_MAX
 
@@ -47,20 +48,6 @@ struct wait_collector {
 static bool is_call(const struct columns *columns, size_t row)
 {
     return columns->kind[row] == KIND_CALL || columns->kind[row] == KIND_DRIVER_CALL;
-}
-
-static bool waits_by_name(const struct name *name)
-{
-    static const char *const copies[] = {"cudaMemcpy", "hipMemcpy", "hipMemcpyWithStream"};
-    static const char word[] = "Synchronize";
-    size_t length = sizeof word - 1;
-    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
-        if (name->length == strlen(copies[i]) && memcmp(name->text, copies[i], name->length) == 0)
-            return true;
-    for (size_t i = 0; i + length <= name->length; i++)
-        if (memcmp(name->text + i, word, length) == 0)
-            return true;
-    return false;
 }
 
 static bool waits(const struct wait_collector *collector, size_t row)
@@ -167,7 +154,7 @@ static bool mark_names(struct wait_collector *collector)
     const struct trace_file *file = collector->member->file;
     bool any = false;
     for (size_t i = 0; i < file->names.count; i++)
-        if (waits_by_name(&file->names.items[i])) {
+        if (call_waits(&file->names.items[i])) {
             collector->waits[i] = true;
             any = true;
         }
@@ -338,13 +325,14 @@ static bool add_times(struct drain_finder *finder, const struct wait *waits, siz
     for (size_t i = 0; done && i < busy.count; i++) {
         wide_time from = busy.items[i].start;
         wide_time to = i + 1 < busy.count ? busy.items[i + 1].start : INT64_MAX;
-        bool idle = busy.items[i].type == KERNEL_NONE;
+        bool exposed = busy.items[i].type == KERNEL_NONE ||
+                       busy.items[i].type == KERNEL_COMMUNICATION;
         done = stopper_goes_on(finder->stopper, i, finder->failure);
         while (done && from < to) {
             const struct wait *wait = next < count && waits[next].end < to ? &waits[next++] : NULL;
             wide_time until = !wait ? to : wait->end > from ? wait->end : from;
             wide_time part = lead < until - from ? lead : until - from;
-            if (idle && part > 0) {
+            if (exposed && part > 0) {
                 done = intervals_add(times, from, from + part) || failure_memory(finder->failure);
                 lead -= part;
             }

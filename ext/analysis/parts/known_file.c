@@ -44,13 +44,36 @@ static bool make_ids(struct known_file *known, const struct names *names, struct
     return true;
 }
 
+/* L9: finds which computation is launched first of those that start from each work on. */
+static bool find_launched(struct known_file *known, const struct columns *columns,
+                          const struct stopper *stopper, struct failure *failure)
+{
+    const struct busy *busy = &known->busy;
+    uint32_t first = ROW_NONE;
+    known->first_launched = memory_items(busy->work_count, sizeof *known->first_launched);
+    if (!known->first_launched)
+        return failure_memory(failure);
+    for (size_t i = busy->work_count; i-- > 0;) {
+        const struct busy_work *work = &busy->work[i];
+        uint32_t launch = work->type == KERNEL_COMPUTATION ? columns->link[work->row] : ROW_NONE;
+        if (!stopper_goes_on(stopper, i, failure))
+            return false;
+        if (launch != ROW_NONE &&
+            (first == ROW_NONE || columns->ts[launch] <= columns->ts[columns->link[first]]))
+            first = work->row;
+        known->first_launched[i] = first;
+    }
+    return true;
+}
+
 bool known_file_make(struct known_file *known, const struct graph_member *of, bool *wanted,
                      const struct stopper *stopper, struct failure *failure)
 {
     const struct trace_member *member = of->member;
     struct trace_file *file = member->file;
     bool done = want_launches(&file->columns, wanted, stopper, failure) &&
-                busy_make(&known->busy, file, stopper, failure);
+                busy_make(&known->busy, file, stopper, failure) &&
+                find_launched(known, &file->columns, stopper, failure);
     known->has_work = done && known->busy.count > 1;
     known->made =
         done && make_ids(known, &file->names, failure) &&
@@ -80,5 +103,6 @@ void known_file_clear(struct known_file *known)
     intervals_clear(&known->lost);
     labels_clear(&known->labels);
     busy_clear(&known->busy);
+    memory_free(known->first_launched);
     *known = (struct known_file){.made = false};
 }

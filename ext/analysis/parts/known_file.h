@@ -14,6 +14,8 @@ struct known_file {
     bool made;
     struct labels labels; /* with gaps */
     struct busy busy;
+    uint32_t *first_launched; /* by index in busy.work: of the computations that start there or
+                              ** later, the one that was launched first; ROW_NONE */
     bool has_work;
     size_t stretch; /* the stretch of busy found last */
     struct graph_names graphs;

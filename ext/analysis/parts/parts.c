@@ -33,10 +33,14 @@ static int name_at(const struct attributed *part, enum label_level level)
     }
 }
 
-bool part_at_level(const struct attributed *path, enum label_level level, struct attributed *part)
+bool part_at_level(const struct attributed *path, enum label_level level, bool causes,
+                   struct attributed *part)
 {
     *part = *path;
     part->alone = false;
+    part->late = LATE_NEVER;
+    if (path->late == (causes ? LATE_COMM : LATE_HOST))
+        return false;
     if (level == LEVEL_COUNT)
         return true;
     for (int i = 0; i < PART_NAMES; i++)
@@ -48,7 +52,8 @@ bool part_at_level(const struct attributed *path, enum label_level level, struct
 static uint64_t hash_of_part(const struct attributed *part)
 {
     uint64_t hash = hash_key() ^ (uint64_t)part->step_class ^ (uint64_t)part->alone << 16 ^
-                    (uint64_t)part->drained << 17 ^ (uint64_t)part->rank << 32;
+                    (uint64_t)part->drained << 17 ^ (uint64_t)part->late << 18 ^
+                    (uint64_t)part->rank << 32;
     return hash_with_ids(hash, part->name, PART_NAMES);
 }
 
@@ -68,6 +73,7 @@ static bool is_part(const void *key, uint32_t row)
     const struct attributed *other = &((const struct part_key *)key)->step->rows[row];
     return other->step_class == part->step_class && other->rank == part->rank &&
            other->alone == part->alone && other->drained == part->drained &&
+           other->late == part->late &&
            memcmp(other->name, part->name, sizeof part->name) == 0;
 }
 
@@ -112,7 +118,8 @@ static int part_order(const void *a, const void *b)
         return name_compare(&x->names->items[left], &x->names->items[right]);
     }
     int order = COMPARE(x->row.rank, y->row.rank);
-    return order ? order : COMPARE(x->row.drained, y->row.drained);
+    order = order ? order : COMPARE(x->row.drained, y->row.drained);
+    return order ? order : COMPARE(x->row.late, y->row.late);
 }
 
 bool parts_sort(struct attributed_step *step, const struct names *names,

@@ -37,6 +37,13 @@ static inline enum step_class step_class_of_work(enum kernel_type type)
 /* The names of a part: by level, and what stands for its top_op if that is of Python (L4). */
 enum { NAME_FOR_FRAME = LEVEL_COUNT, PART_NAMES };
 
+/* How a part counts while the device communicates and the host is late (L9). */
+enum late {
+    LATE_NEVER, /* it is not so */
+    LATE_COMM,  /* as communication, but not for causes */
+    LATE_HOST   /* as what the device would wait for, only for causes */
+};
+
 /* A part of a step. */
 struct attributed {
     wide_time time; /* ns */
@@ -45,6 +52,7 @@ struct attributed {
     uint32_t kernels;          /* of a path: the device work that starts in the step (A12) */
     uint32_t rank;             /* index into trace.ranks; in sums over all steps 0 */
     bool drained;              /* the device waits because the host waited for it (L8) */
+    enum late late;
     uint32_t name[PART_NAMES]; /* ids in attribution_names(), or NAME_NONE; by level, if a path was
                                 ** asked for (A12), else the first is the only one */
 };
@@ -58,9 +66,10 @@ struct attributed_step {
     size_t count, capacity;
 };
 
-/* A12.4: a part of a path as parts at a level have it; it stays a path for LEVEL_COUNT. False if
-** there is no such part: only kernels are counted. */
-bool part_at_level(const struct attributed *path, enum label_level level, struct attributed *part);
+/* A12.4: a part of a path as parts at a level have it, or causes; it stays a path for LEVEL_COUNT.
+** False if there is no such part: only kernels are counted, or the host is late (L9). */
+bool part_at_level(const struct attributed *path, enum label_level level, bool causes,
+                   struct attributed *part);
 
 /* Adds a part to a step, or its time to the part of its class and names. `parts` finds these; it is
 ** empty before the first. False if out of memory. */

@@ -76,7 +76,7 @@ static bool add_parts(struct attribution *attribution, const struct step_place *
     for (size_t i = 0; i < from->count; i++) {
         struct attributed part;
         bool named = true;
-        if (!part_at_level(&from->rows[i], level, &part))
+        if (!part_at_level(&from->rows[i], level, attribution->request.causes, &part))
             continue;
         for (int name = 0; name < PART_NAMES && named; name++)
             named = adopt_name(attribution, place->source, part.name[name], &part.name[name]);

@@ -22,6 +22,7 @@ struct attribution_request {
     enum step_clock clock;
     bool job; /* the path of the job that the chosen ranks are (Q1) */
     struct graph_knowledge knowledge;
+    bool causes; /* parts are as causes have them (L9) */
     const struct intervals *drained; /* by member: the times that are (L8); NULL: not asked for */
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "analysis/parts/parts.h"
+#include "analysis/parts/waiting_calls.h"
 
 #define LONGEST_WAIT 1000000 /* ns (A6) */
 
@@ -21,6 +22,7 @@ static bool add_part(struct instants *at, const struct attributed *part)
     struct attributed own = *part;
     own.rank = at->rank;
     own.drained = at->in_drain;
+    own.late = at->late;
     return stopper_goes_on(at->stopper, at->loops++, at->failure) &&
            (parts_add(&at->parts, at->to, &own) || failure_memory(at->failure));
 }
@@ -186,6 +188,45 @@ static bool add_busy(struct instants *at, const struct busy_stretch *stretch, in
     return add_time(at, step_class_of_work(stretch->type), &origin, from, to);
 }
 
+/* Whether a thread, where it is in nothing that of the host's step, does not wait for the device.
+** `*end` becomes the time at which that may change, if it is earlier. */
+static bool goes_on(struct instants *at, uint32_t track, int64_t instant, int64_t *end)
+{
+    struct name_origin origin;
+    uint32_t inside = part_labels(&at->names, track, instant, &origin, end), of = at->window->track;
+    if (inside == IN_NOTHING && of != track && of != TRACK_NONE)
+        inside = part_labels(&at->names, of, instant, &origin, end);
+    return inside == IN_NOTHING || inside == IN_EVENT ||
+           !call_waits(&at->file->names.items[at->file->columns.name[inside]]);
+}
+
+/* A3, L9: adds a stretch of communication. */
+static bool add_communication(struct instants *at, const struct busy_stretch *stretch, int64_t from,
+                              int64_t to)
+{
+    const struct columns *columns = &at->file->columns;
+    const struct busy *busy = &at->known->busy;
+    size_t i = 0;
+    LOWER_BOUND(i, busy->work_count, busy->work[i].start < from);
+    uint32_t row = i < busy->work_count ? at->known->first_launched[i] : ROW_NONE;
+    uint32_t launch = row == ROW_NONE ? ROW_NONE : columns->link[row];
+    const struct busy_stretch next = {stretch->start, row, KERNEL_NONE};
+    bool done = true;
+    for (int64_t until = to; done && from < to; from = until, until = to) {
+        bool late = launch != ROW_NONE && columns->ts[launch] > from;
+        if (late) {
+            until = earlier(to, columns->ts[launch]);
+            late = goes_on(at, row_place(columns, launch)->track, from, &until);
+        }
+        at->late = late ? LATE_COMM : LATE_NEVER;
+        done = add_busy(at, stretch, from, until);
+        at->late = LATE_HOST;
+        done = done && (!late || add_drained(at, &next, from, until));
+        at->late = LATE_NEVER;
+    }
+    return done;
+}
+
 /* A12.5: counts the device work that starts in a stretch. */
 static bool add_kernels(struct instants *at, int64_t from, int64_t to)
 {
@@ -221,8 +262,9 @@ static bool add_stretch(struct instants *at, int64_t from, int64_t to)
     for (size_t i = find_stretch(at, from); from < to; i++) {
         const struct busy_stretch *stretch = &busy->items[i];
         int64_t end = i + 1 < busy->count ? earlier(to, stretch[1].start) : to;
-        if (!(stretch->type == KERNEL_NONE ? add_drained(at, stretch, from, end)
-                                           : add_busy(at, stretch, from, end)))
+        if (!(stretch->type == KERNEL_NONE            ? add_drained(at, stretch, from, end)
+              : stretch->type == KERNEL_COMMUNICATION ? add_communication(at, stretch, from, end)
+                                                      : add_busy(at, stretch, from, end)))
             return false;
         at->known->stretch = i;
         from = end;

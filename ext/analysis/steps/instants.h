@@ -25,6 +25,7 @@ struct instants {
 
     /* The current stretch. */
     bool in_drain;
+    enum late late;
     const struct trace_file *file;
     const struct window *window;
     struct known_file *known;

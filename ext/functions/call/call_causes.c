@@ -10,7 +10,8 @@ static bool sum_up_side(struct call *call, struct causes_side *side, struct fami
     side->attribution = attribution_new(
         &opened->trace, &opened->steps,
         &(struct attribution_request){
-            .level = LEVEL_COUNT, .clock = clock, .job = opened->job, .drained = drained},
+            .level = LEVEL_COUNT, .clock = clock, .job = opened->job, .causes = true,
+            .drained = drained},
         stopper, &call->failure);
     return side->attribution &&
            attribution_total(side->attribution, &side->total, &call->failure) &&
@@ -29,7 +30,8 @@ static bool open_ranks(struct call *call, const struct call_causes_request *requ
     if (done)
         side->own = attribution_new(
             &opened->trace, &side->steps,
-            &(struct attribution_request){.level = LEVEL_COUNT, .clock = request->clock},
+            &(struct attribution_request){
+                .level = LEVEL_COUNT, .clock = request->clock, .causes = true},
             call_stopper(call), &call->failure);
     selection_clear(&iterations);
     return done && side->own;

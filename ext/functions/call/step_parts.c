@@ -166,9 +166,11 @@ static bool find_steps(struct call *call, struct parts_rows *steps)
         (!columns->per || argument_word(call, columns->per, sums, COUNT_OF(sums), &per)) &&
         call_trace_open(call, &request, &steps->opened) &&
         graph_args_read(call, &steps->opened.trace, false, &steps->graphs)) {
-        const struct attribution_request asked = {(enum label_level)level, (enum step_clock)clock,
-                                                  steps->opened.job,
-                                                  graph_args_knowledge(&steps->graphs), NULL};
+        const struct attribution_request asked = {
+            .level = (enum label_level)level,
+            .clock = (enum step_clock)clock,
+            .job = steps->opened.job,
+            .knowledge = graph_args_knowledge(&steps->graphs)};
         steps->attribution = attribution_new(&steps->opened.trace, &steps->opened.steps, &asked,
                                              stopper, &call->failure);
     }

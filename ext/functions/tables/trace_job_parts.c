@@ -168,7 +168,7 @@ static bool add_up(struct parts_lister *lister)
     table_clear(&lister->parts);
     for (size_t i = 0; i < lister->paths.count; i++) {
         struct attributed part;
-        if (part_at_level(&lister->paths.rows[i], lister->level, &part) &&
+        if (part_at_level(&lister->paths.rows[i], lister->level, false, &part) &&
             !parts_add(&lister->parts, &lister->step, &part))
             return failure_memory(&lister->call->failure);
     }
