@@ -262,6 +262,17 @@ class Properties(InFolder):
                     lengths += [now for _, recorded, now in rows]
                 self.assertEqual(lengths, sorted(lengths), (seed, what))
 
+    def test_names_of_files_decide_no_tie(self):
+        """Two ranks start a collective at once: the path comes from the lower one, whichever file is first (E2.2)."""
+        for first, second in (("a", "b"), ("b", "a")):
+            for rank, name in enumerate((first, second)):
+                write(f"{first}/{name}.json", document(
+                    step(0, 0, 100), event(f"op{rank}", 1, 42), launch(45, 2, 1),
+                    kernel("ncclDevKernel_AllReduce_Sum", 50, 10, 1), sync(48, 22),
+                    distributedInfo={"rank": rank, "world_size": 2}))
+            self.assertEqual(self.rows("SELECT name, path_time FROM trace_gains(?) WHERE name LIKE 'op_'", first),
+                             [("op0", 42), ("op1", 0)])
+
     def test_gains_are_what_changes_bring(self):
         """Each row of trace_gains is a change; those of the path are as long as the steps."""
         compared = 0

@@ -59,6 +59,18 @@ static bool open_member(struct sim_maker *maker, size_t member)
                           maker->failure);
 }
 
+/* Lower ranks first, whatever their files are called: points at one time stay in this order. */
+static bool open_members(struct sim_maker *maker)
+{
+    const struct trace *trace = maker->graph->trace;
+    const struct job *job = &maker->graph->job;
+    bool done = true;
+    for (size_t r = 0; done && r < job->rank_count; r++)
+        for (size_t i = 0; done && i < trace->count; i++)
+            done = trace->members[i].rank_index != job->ranks[r].rank || open_member(maker, i);
+    return done;
+}
+
 static bool pass_points(struct sim_maker *maker)
 {
     struct sim_graph *graph = maker->graph;
@@ -92,9 +104,8 @@ bool sim_graph_make(struct sim_graph *graph, const struct trace *trace,
     graph->rows = memory_zeroed(trace->count, sizeof *graph->rows);
     bool done = ((maker.files && graph->rows) || failure_memory(failure)) &&
                 job_make(&graph->job, trace, true, true, stopper, failure) &&
-                sim_clocks_make(&graph->clocks, &graph->job, failure) && sim_find_meetings(&maker);
-    for (size_t i = 0; done && i < trace->count; i++)
-        done = open_member(&maker, i);
+                sim_clocks_make(&graph->clocks, &graph->job, failure) &&
+                sim_find_meetings(&maker) && open_members(&maker);
     done = done && sim_points_sort(&maker.points, stopper, failure) && pass_points(&maker);
     for (size_t i = 0; maker.files && i < trace->count; i++) {
         sim_threads_clear(&maker.files[i].threads);
