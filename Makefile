@@ -165,15 +165,16 @@ FUZZED = CC=clang BUILD=build/fuzzed OPTIMIZE=-O2 FUZZ_FLAGS=-fsanitize=fuzzer \
 
 fuzz: needed ## look for FUZZ_SECONDS (30) for inputs that break each reader
 	$(MAKE) --no-print-directory $(FUZZED) replay
-	@mkdir -p build/fuzzed/corpus
-	build/fuzzed/fuzz/reader_fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -dict=tests/c/fuzz/trace.dict \
-	-artifact_prefix=build/fuzzed/ build/fuzzed/corpus tests/c/fuzz/seeds tests/c/fuzz/found
-	@mkdir -p build/fuzzed/snapshots
-	build/fuzzed/fuzz/snapshot_fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 \
-	-artifact_prefix=build/fuzzed/ build/fuzzed/snapshots tests/c/fuzz/snapshot_seeds
-	@mkdir -p build/fuzzed/rows
-	build/fuzzed/fuzz/rows_fuzz -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=20 \
-	-artifact_prefix=build/fuzzed/ build/fuzzed/rows tests/c/fuzz/rows_seeds
+	@$(MAKE) --no-print-directory $(patsubst tests/c/fuzz/%_fuzz.c,fuzz-%,$(wildcard tests/c/fuzz/*_fuzz.c))
+
+fuzz-%: FUZZ_LIMITS = -max_len=4096 -timeout=10
+fuzz-%: FUZZ_SEEDS = tests/c/fuzz/$*_seeds
+fuzz-reader: FUZZ_LIMITS += -dict=tests/c/fuzz/trace.dict
+fuzz-reader: FUZZ_SEEDS = tests/c/fuzz/seeds tests/c/fuzz/found
+fuzz-rows: FUZZ_LIMITS = -max_len=8192 -timeout=20
+fuzz-%:
+	@mkdir -p build/fuzzed/made/$*
+	build/fuzzed/fuzz/$*_fuzz -max_total_time=$(FUZZ_SECONDS) $(FUZZ_LIMITS) -artifact_prefix=build/fuzzed/ build/fuzzed/made/$* $(FUZZ_SEEDS)
 
 # The generated traces are kept in $(BUILD)/bench.
 bench: SIZE ?= medium

@@ -181,7 +181,7 @@ argument(place, name, value) AS (
   VALUES (1, 'control', :control), (2, 'test', :test), (3, 'control_rank', :control_rank), (4, 'test_rank', :test_rank),
          (5, 'control_iteration', :control_iteration), (6, 'test_iteration', :test_iteration), (7, 'clock', :clock),
          (8, 'control_untraced', :control_untraced), (9, 'test_untraced', :test_untraced),
-         (10, 'gains', coalesce(:gains, 1)), (11, 'steps', :steps)),
+         (10, 'gains', :gains), (11, 'steps', :steps)),
 lists AS MATERIALIZED (
   SELECT group_concat(text, ', ') AS given,
          group_concat(text, ', ') FILTER (WHERE place NOT IN (8, 9, 10)) AS given_short,
@@ -215,7 +215,7 @@ line AS MATERIALIZED ( -- nth: from 0, of its kind. Not the number of the line: 
                      AND :chosen IS NOT NULL THEN quote(name) END AS quoted
   FROM (SELECT *, row_number() OVER (PARTITION BY kind ORDER BY line) - 1 AS nth
         FROM trace_summary(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :clock,
-                           :control_untraced, :test_untraced, coalesce(:gains, 1), :steps))
+                           :control_untraced, :test_untraced, :gains, :steps))
   WHERE kind <> 'cause' OR instr(:claimed, ',' || line || ',')
   LIMIT -1),
 -- rows of trace_diff_by and trace_work_diff, in their order
@@ -242,7 +242,7 @@ evidence AS MATERIALIZED ( -- the first row of each
 rest AS MATERIALIZED ( -- for each cause that may be the last that there is room for, and for none
   SELECT line, but, (SELECT total(s.diff_ms)
                      FROM trace_summary(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration,
-                                        :clock, :control_untraced, :test_untraced, coalesce(:gains, 1), :steps) AS s
+                                        :clock, :control_untraced, :test_untraced, :gains, :steps) AS s
                      WHERE s.kind IN ('cause', 'rest')
                        AND NOT (l.line >= s.line AND instr(:claimed, ',' || s.line || ','))) AS diff_ms
   FROM (SELECT 0 AS line, '' AS but WHERE :is_pair
@@ -288,13 +288,13 @@ said(about, item, place, key, value, number, source) AS (
   SELECT kind, line, column1, column2,
          CASE column1 WHEN 1 THEN code WHEN 2 THEN class WHEN 3 THEN rank WHEN 4 THEN name WHEN 5 THEN words
                       WHEN 6 THEN control_ms WHEN 7 THEN test_ms WHEN 8 THEN diff_ms WHEN 9 THEN share
-                      ELSE gain_ms END,
+                      WHEN 10 THEN gain_ms ELSE hidden_by END,
          CASE WHEN column1 IN (3, 6, 7, 8, 9, 10) THEN column2 END,
          'trace_summary' || '(' || rtrim(:given, ', NUL') || ') WHERE kind = ' || quote(kind) || ' LIMIT 1 OFFSET '
          || nth
   FROM line
   CROSS JOIN (VALUES (1, 'kind'), (1, 'code'), (2, 'class'), (3, 'rank'), (4, 'name'), (5, 'words'), (6, 'control_ms'),
-                     (7, 'test_ms'), (8, 'diff_ms'), (9, 'share'), (10, 'gain_ms'))
+                     (7, 'test_ms'), (8, 'diff_ms'), (9, 'share'), (10, 'gain_ms'), (11, 'hidden_by'))
   WHERE CASE kind WHEN 'cause' THEN column2 NOT IN ('code', 'control_ms', 'test_ms')
                   WHEN 'caution' THEN column2 IN ('code', 'rank', 'words') WHEN 'work' THEN column2 IN ('name', 'words')
                   ELSE kind = 'untraced' AND column1 BETWEEN 6 AND 8 END
@@ -378,7 +378,7 @@ said(about, item, place, key, value, number, source) AS (
 plain(about, item, place, key, value, number, source, text, rest) AS (
   SELECT about, item, place, key, value, number, source, CASE WHEN short NOT GLOB :hidden THEN short ELSE '' END,
          CASE WHEN short GLOB :hidden THEN short ELSE '' END
-  FROM (SELECT *, CASE WHEN key NOT IN ('name', 'words', 'shapes') THEN value
+  FROM (SELECT *, CASE WHEN key NOT IN ('name', 'words', 'shapes', 'hidden_by') THEN value
                        WHEN length(value) > most OR instr(value, char(0)) THEN substr(value, 1, most - 1) || '…'
                        ELSE value END AS short
         FROM (SELECT *, CASE WHEN length(CAST(json_quote(substr(value, 1, 100)) AS BLOB)) > 152 THEN 50 ELSE 100 END

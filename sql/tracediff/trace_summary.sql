@@ -28,15 +28,17 @@
 --   test_ms     REAL     ms a step in test
 --   diff_ms     REAL     ms a step, test minus control: those of causes and rest sum to the verdict's
 --   share       REAL     part of the difference
---   rank        INTEGER  of a cause, as trace_step_causes has it: the only rank of a job that differs so; of a caution of
---                        a job about a step or the clock, the rank that it names
+--   rank        INTEGER  of a cause, as trace_step_causes has it: the only rank of a job that differs so; of a caution
+--                        of a job about a step or the clock, the rank that it names
 --   gain_ms     REAL     of a cause, with gains: ms a step that it would be shorter if only this were undone, as
 --                        trace_undo has it
---   code        TEXT     of the verdict: slower, faster, same or unknown; of a caution: its topic in trace_comparability,
---                        load, overhead, clock, ranks, outlier or long_step; of a cause its kind in trace_step_causes,
---                        'like sizes' or 'mix'
---   words       TEXT     of the verdict, a caution, a cause and work: what the text says without numbers of other columns,
---                        in full
+--   hidden_by   TEXT     of a cause, with gains: what a step would wait for instead, if that is less than nine tenths
+--                        of diff_ms
+--   code        TEXT     of the verdict: slower, faster, same or unknown; of a caution: its topic in
+--                        trace_comparability, load, overhead, clock, ranks, outlier or long_step; of a cause its
+--                        kind in trace_step_causes, 'like sizes' or 'mix'
+--   words       TEXT     of the verdict, a caution, a cause and work: what the text says without numbers of other
+--                        columns, in full
 -- Grain: one row per line.
 -- Rules:
 --   1. The verdict is that of trace_verdict. Outliers that it leaves out are in no number here; a caution names them,
@@ -185,7 +187,9 @@ room AS MATERIALIZED (
   FROM (SELECT min(6, 2 + (:strata > 1) + (:untraced IS NOT NULL) + count(*)) AS heads FROM caution)
   LIMIT -1),
 undone AS MATERIALIZED ( -- rule 11
-  SELECT u.kind, u.class, u.area, u.name, u.rank, u.text, u.gain_alone / 1000 AS gain
+  SELECT u.kind, u.class, u.area, u.name, u.rank, u.gain_alone / 1000 AS gain, u.text, u.diff_time,
+         trace_label(u.hidden_by)
+         || CASE WHEN u.rank <> u.hidden_rank THEN ' on rank ' || u.hidden_rank ELSE '' END AS hidden_by
   FROM room
   CROSS JOIN trace_undo(CASE WHEN coalesce(:gains, 1) AND :strata = 1 AND :verdict <> 'no difference'
                                   AND (coalesce(:clock, 'device') <> 'host' OR (:control_of_host AND :test_of_host))
@@ -202,7 +206,7 @@ fact(part, place, kind, what, side, parts, others, iteration, rank, class, name,
   SELECT 1, column1, column2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
          CASE column1 WHEN 1 THEN :control_ms WHEN 4 THEN :control_untraced END,
          CASE column1 WHEN 1 THEN :test_ms WHEN 4 THEN :test_untraced END,
-         CASE column1 WHEN 1 THEN :diff_ms WHEN 4 THEN :untraced END, NULL, NULL, NULL, NULL
+         CASE column1 WHEN 1 THEN :diff_ms WHEN 4 THEN :untraced END, NULL, NULL, NULL, NULL, NULL
   FROM (VALUES (1, 'verdict'), (2, 'coverage'), (3, 'mix'), (4, 'untraced'))
   WHERE CASE column1 WHEN 1 THEN 1 WHEN 2 THEN :compared IS NOT NULL WHEN 3 THEN :strata > 1
              ELSE :untraced IS NOT NULL END
@@ -225,7 +229,7 @@ fact(part, place, kind, what, side, parts, others, iteration, rank, class, name,
   CROSS JOIN trace_step_causes(CASE WHEN :strata = 1 AND :verdict <> 'no difference' THEN :compared END, :test,
                                :c_rank, :t_rank, :control_iterations, :test_iterations, :clock, sure, :steps) AS c
   LEFT JOIN undone ON undone.kind = c.kind AND undone.class IS c.class AND undone.area IS c.area
-    AND undone.name IS c.name AND undone.rank IS c.rank AND undone.text = c.text
+    AND undone.name IS c.name AND undone.rank IS c.rank AND undone.text IS c.text AND undone.diff_time IS c.diff_time
   UNION ALL
   SELECT 2, -abs(within), 'cause',
          CASE class WHEN 'idle_host' THEN 'host late' WHEN 'idle_call' THEN 'host late'
@@ -252,7 +256,7 @@ numbered AS (
   SELECT fact.*, lines, of_work, sure, row_number() OVER (PARTITION BY part ORDER BY place, text, name) AS number,
          part = 2 AND abs(ms) >= :least AND (100 * abs(ms) >= abs(:diff_ms) OR :strata > 1) AS is_cause,
          instr(text, nullif(trace_label(name), '')) AS at
-  FROM fact CROSS JOIN room),
+  FROM fact CROSS JOIN space),
 -- counts: what work says of the operator of a cause; is_named: a cause that is sure to be shown names the operator
 named AS (
   SELECT *, max(CASE part WHEN 3 THEN text END) OVER of_name AS counts,
@@ -416,16 +420,18 @@ cut AS (
   FROM (SELECT *, substr(rtrim(substr(body, 1, most - 2),
                                '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'), 1, most - 3) AS words
         FROM (SELECT *, 100 - length(prefix) - length(tail) AS most
-              FROM (SELECT line, kind, prefix, body, class, name, c_ms, t_ms, ms, share, rank, gain, hidden_by,
-                           tail || CASE WHEN min(length(body), max(24, 3 + coalesce(length(trace_label(name)), 0)))
-                                             <= 100 - length(prefix || tail || behind) THEN behind ELSE '' END AS tail
+              FROM (SELECT line, kind, what, parts, prefix, body, class, name, c_ms, t_ms, ms, share, rank, gain,
+                           hidden_by,
+                           tail || CASE WHEN length(prefix || body || tail || behind) <= 100 THEN behind ELSE '' END
+                           AS tail
                     FROM worded))))
 SELECT row_number() OVER (ORDER BY line) AS line, kind, prefix || kept || tail AS text,
-       CASE kind WHEN 'cause' THEN class END AS class, CASE WHEN kind IN ('cause', 'work') THEN name END AS name, c_ms AS control_ms,
-       t_ms AS test_ms, ms AS diff_ms, CASE WHEN kind IN ('cause', 'rest') THEN share END AS share,
-       CASE WHEN kind = 'cause' OR (kind = 'caution' AND :is_job AND :ranks > 1 AND (what = 'outlier' OR what = 'long_step'
-                                                                               OR (what = 'clock' AND parts = 1)))
+       CASE kind WHEN 'cause' THEN class END AS class, CASE WHEN kind IN ('cause', 'work') THEN name END AS name,
+       c_ms AS control_ms, t_ms AS test_ms, ms AS diff_ms, CASE WHEN kind IN ('cause', 'rest') THEN share END AS share,
+       CASE WHEN kind = 'cause' OR (kind = 'caution' AND :is_job AND :ranks > 1
+                                    AND (what IN ('outlier', 'long_step') OR (what = 'clock' AND parts = 1)))
               THEN rank END AS rank, CASE kind WHEN 'cause' THEN gain END AS gain_ms,
+       CASE kind WHEN 'cause' THEN hidden_by END AS hidden_by,
        CASE WHEN kind IN ('caution', 'cause') THEN what
             WHEN kind <> 'verdict' THEN NULL
             WHEN :judgement = 'no difference' THEN 'same'

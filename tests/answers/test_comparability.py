@@ -311,7 +311,7 @@ class Quoted(InFolder):
                 marks = "".join(", ?" for _ in given)
                 try:
                     said = [text for text, in self.rows(f"SELECT text FROM trace_summary(?, ?{marks})"
-                                                        f" WHERE kind = 'caution'",
+                                                        f" WHERE kind = 'caution' AND gains = 0",
                                                         *pair, *given)]
                     matter = self.rows(f"SELECT item, why FROM trace_comparability(?, ?{marks}) WHERE matters = 'yes'",
                                        *pair, *given)

@@ -173,15 +173,19 @@ class Once(unittest.TestCase):
         db.close()
 
     def test_a_summary_and_a_page(self):
-        """The page shows both ranks, and of rank 0 the steps, too, that are not steady."""
+        """The page shows both ranks, and of rank 0 the steps, too, that are not steady. Gains name the lags."""
         sides = f"'{EXAMPLES}/gpu/control', '{EXAMPLES}/gpu/test'"
-        self.assert_attributed(2, f"SELECT * FROM trace_summary({sides}, 0, 0)")
-        self.assert_attributed(6, f"SELECT * FROM trace_diff_report({sides}, 0, 0)")
+        for gains in 0, 1:
+            for most, function in (2, "trace_summary"), (6, "trace_diff_report"):
+                self.assert_attributed(most + 2 * gains,
+                                       f"SELECT * FROM {function}({sides}, 0, 0) WHERE gains = {gains}")
 
     def test_a_job(self):
-        """Each rank by itself, and the path over all of them."""
+        """Each rank by itself, and the path over all of them; gains name the lags."""
         sides = f"'{EXAMPLES}/gpu/control', '{EXAMPLES}/gpu/test'"
-        self.assert_attributed(8, f"SELECT * FROM trace_summary({sides}, 'job', 'job')")
+        for gains in 0, 1:
+            self.assert_attributed(8 + 2 * gains,
+                                   f"SELECT * FROM trace_summary({sides}, 'job', 'job') WHERE gains = {gains}")
 
     def test_levels_and_clocks(self):
         trace = f"'{EXAMPLES}/gpu/control'"

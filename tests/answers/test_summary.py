@@ -64,12 +64,12 @@ class Lines(unittest.TestCase):
             "caution: devices differ: NVIDIA A100-PG509-200 / Tesla V100-SXM2-16GB",
             "caution: rank 3 of 8 is compared with rank 1 of 2; no other rank is recorded",
             "caution: 44 % of common operators' time is at common shapes: same model?",
-            "   +17.1 ms   42 %  compute        CompiledFunctionBackward takes over from 18 operators (backward)",
-            "    +9.7 ms   24 %  compute        CompiledFunction takes over from 29 operators (forward:over_arch)",
-            "    +7.2 ms   18 %  copies         copies of CompiledFunctionBackward (backward)",
-            "    +5.9 ms   14 %  compute        SplitLookupFunction_rowwise_adagrad_Op (backward)",
-            "    -9.3 ms  -23 %  host late      waiting for the host",
-            "   +10.3 ms   25 %                 31 smaller parts: +14.8 and -4.5 ms",
+            "   +17.1 ms   42 %  compute        CompiledFunctionBackward takes over from 18...; undone: -10.7 ms",
+            "    +9.7 ms   24 %  compute        CompiledFunction takes over from 29 operators...; undone: -7.2 ms",
+            "    +7.2 ms   18 %  copies         copies of CompiledFunctionBackward (backward); undone: -8.3 ms",
+            "    +5.9 ms   14 %  compute        SplitLookupFunction_rowwise_adagrad_Op...; undone: -2.2 ms",
+            "   -12.0 ms  -29 %  host late      waiting for the host; undone: +1.2 ms",
+            "   +13.0 ms   32 %                 64 smaller parts",
             "work: NativeLayerNormBackward0 27 -> 15 a step"])
 
     @slow
@@ -78,10 +78,10 @@ class Lines(unittest.TestCase):
             "test is faster here: 177.9 -> 135.0 ms a step, -42.9 ms (-24 %)",
             "4 steps of 174.6-182.2 ms, 4 of 123.0-163.5: all shorter; rank 0; one recording a side: see trace_ab",
             "caution: step 9 of test takes 163.5 ms, median 126.7; more of aten::batch_norm",
-            "   -58.9 ms  137 %  host late      waiting for DataLoader next batch, in this process gone, 1 a step",
-            "    +1.2 ms   -3 %  copies         aten::to",
-            "   +11.9 ms  -28 %  host late      waiting for the host, elsewhere",
-            "    +2.4 ms   -6 %  not recorded   idle, nothing recorded of the host",
+            "   -58.9 ms  137 %  host late      waiting for DataLoader next batch, in this...; undone: +71.1 ms",
+            "    +1.2 ms   -3 %  copies         aten::to; undone: -0.1 ms, hidden by cudaMemcpyAsync",
+            "   +11.9 ms  -28 %  host late      waiting for the host, elsewhere; undone: -13.2 ms",
+            "    +2.4 ms   -6 %  not recorded   idle, nothing recorded of the host; undone: -3.9 ms",
             "    +0.5 ms   -1 %                 25 smaller parts",
             "work: DataLoader next batch, from workers new, 1 a step"])
 

@@ -16,7 +16,7 @@ import generate_xplane
 import oracle_xplane
 from generate_xplane import field
 from made import InFolder, write
-from support import corpus, series
+from support import corpus, series, slow
 
 SEED = int(os.environ.get("SEED") or 1)
 COLUMNS = "event, rank, device, ph, cat, name, pid, tid, ts_ns, dur_ns, stream, correlation, link"
@@ -286,6 +286,7 @@ class Hostile(InFolder):
             with self.subTest(name):
                 self.bounded(write(name + ".xplane.pb", data))
 
+    @slow
     def test_more_names_than_memory(self):
         """300 MB of names, packed into less than 1 MB, are damage."""
         entry = field(4, [field(1, 1), field(2, [field(2, b"n" * 10**6)])])
