@@ -86,7 +86,7 @@ class Telling(unittest.TestResult):
 
 def work(pipe, units):
     """What a process does: runs the units, lists of names of tests, that it is told the numbers of."""
-    import support  # noqa: F401  before tests import what it stands in for
+    import support  # noqa: F401  tests import modules that it replaces on other platforms
     gc.freeze()
     gc.disable()  # half of the time of the oracles goes to collections that find nothing
     signal.signal(signal.SIGINT, signal.SIG_DFL)

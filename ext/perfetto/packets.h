@@ -76,7 +76,7 @@ void packets_close(struct packets *packets);
 int packets_next(struct packets *packets, struct packet *packet, struct failure *failure);
 
 /* Whether a failure is only that there is too much to keep of a packet, at a byte: the file then
-** counts as damaged there, and there is no failure. */
+** counts as damaged at this byte, and the failure is cleared. */
 bool packets_too_many(struct packets *packets, int64_t byte, struct failure *failure);
 
 /* Keeps the names of counters that a packet of a sequence has itself, as descriptor 0. */

@@ -82,7 +82,7 @@ static inline struct event_kind *reading_kind(struct perfetto_reading *reading,
     return kind;
 }
 
-/* As reading_interned(), of what tells a kind: number 0 is no text. */
+/* As reading_interned(), of what tells a kind; number 0 stands for no text. */
 bool reading_kind_text(struct perfetto_reading *reading, const struct packet *packet,
                        struct event_kind *kind, enum interned_kind which, uint64_t iid,
                        uint32_t *id);

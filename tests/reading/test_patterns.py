@@ -44,7 +44,7 @@ class Patterns(InFolder):
 
     @staticmethod
     def is_something(path):
-        """Whether it is no pattern, because there is such a file, or a file where a directory is named."""
+        """Whether a file has this very name, or a file is where it names a directory: then it is no pattern."""
         try:
             os.stat(path)
         except FileNotFoundError:

@@ -56,7 +56,7 @@ REPORT = call("trace_diff_report", "html", ["control_memory", "test_memory"])
 MEMORY = "SELECT * FROM memory_summary(:control_memory, :test_memory, nullif(:control_rank, 'job'))"
 
 # A gate of two recordings, as examples/joins/gate.sh: the verdict, why there is none, and whether the difference is
-# clear. Without collectives that tie the clocks of ranks there is no job, and all ranks are compared.
+# clear. If no collective ties the clocks of ranks, there is no job: all ranks are compared.
 UNTIED = """
     SELECT EXISTS (SELECT 1 FROM trace_job_path(:control) AS c WHERE c.steps = :steps AND not_tied > 0)
            OR EXISTS (SELECT 1 FROM trace_job_path(:test) AS t WHERE t.steps = :steps AND not_tied > 0)"""
