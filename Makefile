@@ -47,7 +47,7 @@ FETCHED ?= build/charts
 LIBRARY = $(FETCHED)/$(if $(filter no,$(CHARTS)),none,plotly)
 
 # Targets that set up; the makes that they start do, too.
-SETS_UP = cross platforms test-packages dist wheel npm deb tarball web test-web demo test check plain sanitize tsan valgrind strict fuzz sqlites bench charts pages setup setup-pages setup-hosts
+SETS_UP = cross platforms suite-windows suite-aarch64 test-packages dist wheel npm deb tarball web test-web demo test check plain sanitize tsan valgrind strict fuzz sqlites bench charts pages setup setup-pages setup-hosts
 ifneq ($(filter $(SETS_UP),$(MAKECMDGOALS)),)
 export SETUP = yes
 endif

@@ -100,6 +100,9 @@ if for_goals setup-hosts; then # the programs that examples/hosts is tested in
     exit
 fi
 
+# What builds for other systems.
+of_cross="cross platforms suite-windows suite-aarch64 dist wheel npm deb tarball test-packages"
+
 # Compilers, with or without a version, are in the packages of their names.
 case $compiler in
     gcc | gcc-[0-9]* | clang | clang-[0-9]*) lacks "$compiler" has "$compiler" ;;
@@ -108,10 +111,9 @@ esac
 lacks libsqlite3-dev has_header sqlite3ext.h
 lacks zlib1g-dev has_header zlib.h
 for_goals demo test check sanitize valgrind sqlites bench db pages setup setup-pages && lacks sqlite3 has sqlite3
-for_goals test check plain sanitize tsan valgrind sqlites bench reference pages setup setup-pages \
-    cross platforms dist wheel npm deb tarball test-packages web test-web &&
-    lacks python3 has "$PYTHON"
-for_goals charts pages setup-pages sqlites web test-web && lacks npm has npm
+for_goals $of_cross test check plain sanitize tsan valgrind sqlites bench reference pages setup setup-pages web \
+    test-web && lacks python3 has "$PYTHON"
+for_goals $of_cross charts pages setup-pages sqlites web test-web && lacks npm has npm
 for_goals web test-web && lacks "emscripten node-acorn" has_emscripten
 for_goals pages setup-pages test-web && lacks chromium has chromium
 for_goals test-web && lacks firefox-esr has firefox-esr
@@ -122,13 +124,11 @@ for_goals strict fuzz check && lacks clang has clang
 for_goals aarch64 && lacks gcc-aarch64-linux-gnu has "$CROSS"
 for_goals aarch64 && lacks qemu-user-static has "$QEMU"
 for_goals aarch64 && lacks zlib1g-dev:arm64 links z
-for_goals cross platforms dist wheel npm deb tarball test-packages && lacks cargo has cargo
-for_goals cross platforms dist wheel npm deb tarball test-packages && lacks nasm has nasm
-for_goals cross platforms dist wheel npm deb tarball test-packages &&
-    lacks python3-venv "$PYTHON" -c 'import ensurepip'
-for_goals platforms && lacks npm has npm
-for_goals platforms && lacks "wine wine64" has wine
+for_goals $of_cross && lacks nasm has nasm
+for_goals $of_cross && lacks python3-venv "$PYTHON" -c 'import ensurepip'
+for_goals platforms suite-windows && lacks "wine wine64" has wine
 for_goals platforms && lacks qemu-user has qemu-aarch64
+for_goals suite-aarch64 && lacks qemu-user-static has qemu-aarch64-static
 for_goals platforms && lacks libc6-arm64-cross test -d /usr/aarch64-linux-gnu/lib
 for_goals platforms && lacks musl test -e /lib/ld-musl-x86_64.so.1
 install_missing

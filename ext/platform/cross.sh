@@ -3,17 +3,17 @@
 #
 # usage: cross.sh FOLDER WHAT    FOLDER/WHAT is written at the end; the rest is FOLDER/python, and for
 #
-# sources   zlib/, whose source is in a package of Cargo; isa-l/, whose source is in one of PyPI; include/: their
-#           headers, and those of SQLite, which are the same everywhere, from this machine
+# sources   zlib/, whose source is in a package of npm, the one of `make web`; isa-l/, whose source is in one of PyPI;
+#           include/: their headers, and those of SQLite, which are the same everywhere, from this machine
 # compiler  zig/, from PyPI
 set -eu
 
 ZIG=ziglang==0.17.1
 ZIG_SHA256=ea6cc5d87b033cf0aedfbc8f9549a908cae6c50ac31f1698188fa48a74524b54 # for Linux on x86_64
-ISAL=isal==1.9.1                                                            # has ISA-L 2.32
+ISAL=isal==1.9.1 # has ISA-L 2.32
 ISAL_SHA256=d210dca02a689ef2af709d2c62d2daac2e36b5d2fa06e6dc0d023c83fee77e91
-ZLIB=libz-sys@1.1.22 # has zlib 1.3.1
-ZLIB_SHA256=8b70e7a7df205e92a1a4cd9aaae7898dac0aa555503cc0a649494d0d60e7651d
+ZLIB=zlib-sync@0.1.10 # has zlib 1.3.1
+ZLIB_SHA256=bd2180fc18426cf464ecab1321bb31a1af81c36b927a28cdb26c3a56f302f2b6
 PYTHON=${PYTHON:-/usr/bin/python3}
 
 mkdir -p "$1"
@@ -42,18 +42,12 @@ fetch_isal() {
 }
 
 fetch_zlib() {
-    echo "  CARGO $ZLIB"
-    rm -rf zlib crate
-    mkdir -p crate/src
-    : >crate/src/lib.rs
-    printf '[package]\nname = "zlib"\n[dependencies]\nlibz-sys = "=%s"\n[workspace]\n' "${ZLIB#*@}" >crate/Cargo.toml
-    (cd crate && cargo vendor --quiet vendor >/dev/null)
-    grep -q "\"package\":\"$ZLIB_SHA256\"" crate/vendor/libz-sys/.cargo-checksum.json || {
-        echo "$ZLIB is not the one that it was" >&2
-        exit 1
-    }
-    mv crate/vendor/libz-sys/src/zlib zlib
-    rm -rf crate
+    echo "  NPM  $ZLIB"
+    rm -rf zlib
+    archive=$(npm pack --silent "$ZLIB")
+    echo "$ZLIB_SHA256  $archive" | sha256sum --check --quiet
+    tar xzf "$archive" --strip-components=2 package/deps/zlib
+    rm "$archive"
 }
 
 find_header() { echo "#include <$1>" | cc -E - | sed -n "s|^# 1 \"\(/.*/$1\)\".*|\1|p" | head -n 1; }
