@@ -21,4 +21,8 @@ struct json_array {
 ** the call has failed; the array is then closed. */
 const char *json_array_next(struct call *call, int argument, struct json_array *array);
 
+/* Whether json_type() takes strict JSON only: since 3.42, it takes JSON5, and json_valid() is to be
+** asked, too. That of earlier versions returns 0 if out of memory. */
+bool json_type_is_strict(void);
+
 #endif

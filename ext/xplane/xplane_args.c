@@ -1,8 +1,7 @@
 #include "xplane_args.h"
 
-#include <math.h>
-
 #include "base/memory.h"
+#include "perfetto/json_text.h"
 #include "profilers/profiler.h"
 #include "xstats.h"
 
@@ -64,14 +63,15 @@ static bool add(struct xplane_args *args, const struct xstat *stat, struct failu
     return true;
 }
 
-static void put_double(sqlite3_str *json, double value)
+static bool put_double(sqlite3_str *json, double value, struct failure *failure)
 {
-    if (isfinite(value))
-        sqlite3_str_appendf(json, "%!.17g", value);
-    else
-        sqlite3_str_appendall(json, isnan(value) ? "\"NaN\""
-                                    : value > 0  ? "\"Infinity\""
-                                                 : "\"-Infinity\"");
+    struct json_text text = {0}; /* SQLite's own digits are not always those of the number */
+    json_double(&text, value);
+    bool done = !text.failed || failure_memory(failure);
+    if (done)
+        sqlite3_str_append(json, text.bytes, (int)text.length);
+    memory_free(text.bytes);
+    return done;
 }
 
 static bool put(struct xplane_args *args, const struct xstat *stat, sqlite3_str *json,
@@ -87,8 +87,8 @@ static bool put(struct xplane_args *args, const struct xstat *stat, sqlite3_str 
     if (stat->text)
         return args_quoted(json, (const unsigned char *)stat->text, stat->length, failure);
     if (stat->type == STAT_DOUBLE)
-        put_double(json, protobuf_double(&stat->value));
-    else if (stat->type == STAT_UNSIGNED)
+        return put_double(json, protobuf_double(&stat->value), failure);
+    if (stat->type == STAT_UNSIGNED)
         sqlite3_str_appendf(json, "%llu", (unsigned long long)stat->value.value);
     else
         sqlite3_str_appendf(json, "%lld", (long long)protobuf_signed(&stat->value));

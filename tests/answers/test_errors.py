@@ -74,12 +74,12 @@ class Paths(Errors):
         self.assert_trace_error("cannot read 'nope': No such file or directory", "nope")
         self.assert_trace_error("cannot read 'no/pe.json': No such file or directory", "no/pe.json")
         write("a.json", run())
-        why = "No such file or directory" if os.name == "nt" else "Not a directory"  # Windows does not tell the two
-        self.assert_trace_error(f"cannot read 'a.json/b': {why}", "a.json/b")
+        for path in ("a.json/b", "a.json/b/c"):
+            self.assert_trace_error(f"cannot read '{path}': Not a directory", path)
         self.assert_trace_error("cannot read 'nope': No such file or directory", '["a.json","nope"]')
         name = "n" * 300
-        why = "No such file or directory" if os.name == "nt" else "File name too long"
-        self.assert_trace_error(f"cannot read '{name}': {why}", name)
+        self.assert_trace_error(f"cannot read '{name}': File name too long", name)
+        self.assert_trace_error(f"cannot read 'nope/{name}': No such file or directory", f"nope/{name}")
 
     def test_empty_text(self):
         self.assert_trace_error("the trace is an empty text: name a directory, a file or a pattern", "")

@@ -758,6 +758,7 @@ class Overlapping(InFolder):
         self.assertEqual(self.value(f"SELECT count(*) FROM (SELECT * FROM {self.READ} LIMIT 10)"), 10)
         self.assertLess(time.process_time() - began, 0.2 * float(os.environ.get("SLACK") or 1))
 
+    @unittest.skipIf(os.name == "nt", "needs resource.getrusage")
     @unittest.skipIf("asan" in os.environ.get("LD_PRELOAD", ""), "AddressSanitizer takes memory of its own")
     def test_memory_is_that_of_a_step(self):
         """KiB: a million rows, of which each takes 32 bytes at the least."""

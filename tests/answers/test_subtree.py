@@ -6,7 +6,7 @@ import unittest
 import oracle
 import oracle_stacks
 from made import InFolder, document, event, kernel, launch, step, write
-from support import EXAMPLES, alone, connect, series
+from support import EXAMPLES, alone, connect, fine_clock, series
 from test_step_time import random_trace
 
 TEST = os.path.join(EXAMPLES, "gpu", "test")
@@ -137,6 +137,7 @@ class Subtree(InFolder):
         return min(took)
 
     @alone
+    @fine_clock
     def test_deep_stacks_take_no_longer(self):
         took = []
         for size in (10_000, 40_000):
@@ -147,6 +148,7 @@ class Subtree(InFolder):
         self.assertLess(took[1], 10 * took[0] + 0.01)
 
     @alone
+    @fine_clock
     def test_many_roots_below_a_deep_stack(self):
         took = []
         for size in (3000, 12_000):

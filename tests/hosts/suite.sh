@@ -24,7 +24,10 @@ windows-x86_64)
     export TMPDIR PYTHONUTF8=1
     trap 'rm -rf "$TMPDIR"' EXIT
     ;;
-linux-aarch64) what=debian-arm64 ;;
+linux-aarch64)
+    what=debian-arm64
+    export SLACK="${SLACK:-20}" # qemu takes ten times as long
+    ;;
 *)
     echo "suite.sh: the tests run on windows-x86_64 and linux-aarch64, not on $platform" >&2
     exit 2

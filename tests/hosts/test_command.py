@@ -370,9 +370,10 @@ class Connection(unittest.TestCase):
     def test_a_database_in_a_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "x.db")
-            with tracediff.connect(path) as db:
+            with contextlib.closing(tracediff.connect(path)) as db, db:
                 db.execute("CREATE TABLE a AS SELECT count(*) AS n FROM trace_events(?)", GPU[:1])
-            self.assertEqual(sqlite3.connect(path).execute("SELECT n FROM a").fetchone(), (3150,))
+            with contextlib.closing(sqlite3.connect(path)) as db:
+                self.assertEqual(db.execute("SELECT n FROM a").fetchone(), (3150,))
 
     def test_page_shows_itself_in_a_sandbox(self):
         db = tracediff.connect()

@@ -18,7 +18,9 @@ import fnmatch
 import functools
 import gzip
 import json
+import ntpath
 import os
+import posixpath
 import re
 import zlib
 from collections import defaultdict, namedtuple
@@ -429,11 +431,17 @@ def iterations(file):
 
 # ---- files of a trace -----------------------------------------------------
 
+def joined(directory, name):
+    """On Windows with a backslash only if the directory has one last."""
+    windows = os.sep == "\\" and directory.rfind("\\") > directory.rfind("/")
+    return (ntpath if windows else posixpath).join(directory, name)
+
+
 def list_directory(path):
     names = [name for name in os.listdir(path)
              if any(fnmatch.fnmatchcase(name, pattern) for pattern in ("*.json", "*.json.gz", "*.gz"))
              and not name.startswith(".")]
-    return [os.path.join(path, name) for name in sorted(names, key=os.fsencode)]
+    return [joined(path, name) for name in sorted(names, key=os.fsencode)]
 
 
 def rank_in_document(document):

@@ -10,6 +10,7 @@ oracle.py's, so that all oracles take them.
 
 Times are integer nanoseconds; None is SQL's NULL.
 """
+import contextlib
 import json
 import os
 import re
@@ -98,6 +99,9 @@ class Database:
         self.db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
         self.names = {name for name, in self.db.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0")}
+
+    def close(self):
+        self.db.close()
 
     def table(self, name):
         """The name as it is in this file (N1), or None."""
@@ -244,10 +248,10 @@ def device_args(record, row, device):
 class Export:
     """All that the parts of a database are made from."""
 
-    def __init__(self, path):
-        self.db = Database(path)
+    def __init__(self, db):
+        self.db = db
         if not self.db.is_nsys():
-            raise oracle.NotATrace(path)
+            raise oracle.NotATrace(db.path)
         self.strings = {}
         for row in self.db.read("StringIds", ("id", "value")):
             if row and whole(row["id"]) is not None:
@@ -477,7 +481,7 @@ def path_of(file):
 def list_directory(path):
     """The files that a directory is read from (G1)."""
     names = [name for name in os.listdir(path) if name.endswith((".sqlite", ".sqlite3", ".db")) and name[0] != "."]
-    return sorted({*oracle.list_directory(path), *(os.path.join(path, name) for name in names)}, key=os.fsencode)
+    return sorted({*oracle.list_directory(path), *(oracle.joined(path, name) for name in names)}, key=os.fsencode)
 
 
 def read_trace(path):
@@ -486,7 +490,11 @@ def read_trace(path):
     files = []
     for each in paths:
         try:
-            files += Export(each).parts() if is_database(each) else [oracle.read_file(each)]
+            if is_database(each):
+                with contextlib.closing(Database(each)) as db:
+                    files += Export(db).parts()
+            else:
+                files.append(oracle.read_file(each))
         except oracle.NotATrace:
             if each == path:
                 raise

@@ -5,6 +5,7 @@ As oracle_nsys, whose reading of databases and of the texts of emit_nvtx it shar
     trace = read_trace("results.db")        # a File for each process
     trace.files[0].rows                     # the rows of trace_events; .marks are those of phase i
 """
+import contextlib
 import json
 import re
 
@@ -240,15 +241,15 @@ def suffixes(db):
 
 
 def parts(path):
-    db = Database(path)
-    if not is_rocpd(db):
-        raise oracle.NotATrace(path)
-    processes = [Process(db, suffix) for suffix in suffixes(db)]
-    first_event, result = 0, []
-    for number, process in enumerate(processes):
-        part = Part(f"{path}\0{number:06}", None, rank=process.rank, named=len(processes) == 1)
-        first_event = process.fill(part, first_event)
-        result.append(part)
+    with contextlib.closing(Database(path)) as db:
+        if not is_rocpd(db):
+            raise oracle.NotATrace(path)
+        processes = [Process(db, suffix) for suffix in suffixes(db)]
+        first_event, result = 0, []
+        for number, process in enumerate(processes):
+            part = Part(f"{path}\0{number:06}", None, rank=process.rank, named=len(processes) == 1)
+            first_event = process.fill(part, first_event)
+            result.append(part)
     return result
 
 

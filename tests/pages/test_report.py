@@ -19,7 +19,7 @@ import unittest
 import browser
 from generate_memory import snapshot
 from made import InFolder, document, event, kernel, launch, run, step, write
-from support import EXAMPLES, ROOT, alone, connect, corpus, series, slow, slowest
+from support import EXAMPLES, ROOT, alone, can_be_a_name, connect, corpus, series, slow, slowest
 
 GPU = tuple(os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
 SNAPSHOTS = tuple(os.path.join(EXAMPLES, "memory", "gpu", side) for side in ("control", "test"))
@@ -325,7 +325,7 @@ class Read(OnPage):
                                launch(begin + 10, 5, correlation),
                                kernel(name, begin + 300, 200 * (1 + length * (n % 3)), correlation)]
             return document(*events, deviceProperties=[{"id": 0, "name": HOSTILE[0]}])
-        control, test = "it's <b>", "--';\"><script>"
+        control, test = ("it's <b>", "--';\"><script>") if can_be_a_name("<") else ("it's &lt;b&gt;", "--';&#60;")
         for folder, length in ((control, 1), (test, 2)):
             os.mkdir(folder)
             write(os.path.join(folder, "t.json"), trace(length))

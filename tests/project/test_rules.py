@@ -8,6 +8,7 @@ import unittest
 
 import made
 from made import ABSENT, document, event, kernel, launch, step, write
+from support import names_of_bytes
 from test_documents import read
 
 
@@ -86,6 +87,7 @@ class Files(Made):
                          [("schemaVersion", 1), ("with_flops", 1)])
         self.assertEqual(len(self.problems(path)), 1)
 
+    @names_of_bytes
     def test_t19(self):
         with open(b"run-\xe9.json", "w") as file:
             json.dump([event("x", 0, 1)], file)

@@ -18,7 +18,7 @@ import unittest
 from made import InFolder, run, write
 from made_database import (EVENTS, KERNEL, ODD, STRINGS, TABLES, add_pages, changed, export, next_page, opened, page,
                            root_of, untouched, varint, write_page)
-from support import DATA, EXTENSION, ROOT, alone, can_be_a_name, connect, series, slow, slowest
+from support import DATA, EXTENSION, ROOT, alone, can_be_a_name, connect, names_of_bytes, series, slow, slowest
 from test_damaged_files import SANITIZED, child
 from test_hostile_databases import DIFF, FILES, MOST, ROWS, Databases, make_many_tables
 
@@ -161,7 +161,7 @@ class Paths(Databases):
             os.remove(name)
         self.assertEqual(os.listdir("."), ["clean.db"])
 
-    @unittest.skipIf(os.name == "nt", "needs names that are not UTF-8")
+    @names_of_bytes
     def test_names_that_are_no_text(self):
         for name in (b"\xff.db", b"a\xc0\x80b.db", b"\xed\xa0\x80?.db"):
             shutil.copyfile("clean.db", name)

@@ -5,6 +5,7 @@
 
 #include "chart/writer.h"
 #include "functions/call/call_trace.h"
+#include "sqlite/json_array.h"
 
 static const struct table_column columns_of_files[] = {
     {"file", "TEXT", "path"},
@@ -91,12 +92,11 @@ static int64_t step_range(const struct trace_member *member, int64_t *first, int
     return count;
 }
 
-/* Reads the metadata, bound to ?1; an error if it is not JSON. json_valid() is not used because
-** it returns 0 if out of memory. */
+/* Reads the metadata, bound to ?1; an error or no row if it is not strict JSON (json_array.h). */
 static const char summary_sql[] =
     "SELECT m ->> '$.distributedInfo.world_size', m ->> '$.distributedInfo.backend',"
     " m ->> '$.deviceProperties[0].name'"
-    " FROM (SELECT ?1 AS m) WHERE json_type(m) IS NOT NULL";
+    " FROM (SELECT ?1 AS m) WHERE json_type(m) IS NOT NULL AND (?2 OR json_valid(m))";
 
 static void add_file_row(struct call *call, struct result *result, const struct call_trace *opened,
                          size_t i)
@@ -111,6 +111,7 @@ static void add_file_row(struct call *call, struct result *result, const struct 
     int code = sqlite3_prepare_v2(call->connection->db, summary_sql, -1, &metadata, NULL);
     if (!call_check(call, code, ""))
         return;
+    sqlite3_bind_int(metadata, 2, json_type_is_strict());
     sqlite3_bind_text(metadata, 1, file->metadata, (int)file->metadata_length, SQLITE_STATIC);
     code = sqlite3_step(metadata);
     bool strict = code == SQLITE_ROW;

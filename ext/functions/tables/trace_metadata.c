@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "functions/call/call_trace.h"
+#include "sqlite/json_array.h"
 
 static const struct table_column columns_of_metadata[] = {
     {"file", "TEXT", "path"},
@@ -17,7 +18,8 @@ static const struct argument arguments_of_metadata[] = {{TRACE_ARGUMENT}};
 /* A member of an object if it is strict JSON; its key is bound to ?1 and its value to ?2.
 ** json_each() is not used because a user's table could hide it (S11). */
 static const char member_sql[] = "SELECT ?1 ->> '$', ?2 ->> '$'"
-                                 " WHERE json_type('{' || ?1 || ':' || ?2 || '}') IS NOT NULL";
+                                 " FROM (SELECT '{' || ?1 || ':' || ?2 || '}' AS m)"
+                                 " WHERE json_type(m) IS NOT NULL AND (?3 OR json_valid(m))";
 
 /* Adds the key and value that a statement returned, unless the key was seen before (T17). */
 static int add_value(struct result *result, const struct trace_member *member,
@@ -47,6 +49,7 @@ static void add_metadata(struct call *call, struct result *result, const struct 
     struct names seen = {.count = 0};
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(call->connection->db, member_sql, -1, &statement, NULL);
+    sqlite3_bind_int(statement, 3, json_type_is_strict());
     while (p && p < end && ++p < end && code == SQLITE_OK) { /* after `{` or `,` */
         const char *colon = scan_strict_end(p, end), *value = colon < end ? colon + 1 : end;
         const char *after = scan_strict_end(value, end);

@@ -1,4 +1,5 @@
 """tracediff shell: a shell for SQL with the extension loaded."""
+import contextlib
 import re
 import signal
 import sys
@@ -91,19 +92,19 @@ def shell(words: List[str]) -> int:
         raise Wrong(f"shell: unknown option '{words[0]}'; see tracediff --help")
     if len(words) > 1:
         raise Wrong(f"shell: expected one DATABASE, got {len(words)}")
-    db = connect(*words)
-    if hasattr(db, "isolation_level"):
-        db.isolation_level = None  # sqlite3 would begin transactions, and not end them
-    new = Shell(db)
-    if not sys.stdin.isatty():
-        new.read()
-        return 0
-    try:
-        import readline  # noqa: F401: input() then has a history
-    except ImportError:
-        pass
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    version, = db.execute("SELECT sqlite_version()").fetchone()
-    print(f"tracediff {__version__}, SQLite {version}: .help, .quit")
-    new.talk()
+    with contextlib.closing(connect(*words)) as db:
+        if hasattr(db, "isolation_level"):
+            db.isolation_level = None  # sqlite3 would begin transactions, and not end them
+        new = Shell(db)
+        if not sys.stdin.isatty():
+            new.read()
+            return 0
+        try:
+            import readline  # noqa: F401: input() then has a history
+        except ImportError:
+            pass
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        version, = db.execute("SELECT sqlite_version()").fetchone()
+        print(f"tracediff {__version__}, SQLite {version}: .help, .quit")
+        new.talk()
     return 0

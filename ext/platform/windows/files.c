@@ -42,6 +42,33 @@ static int last_error(void)
     return file_system_error((int)GetLastError());
 }
 
+static bool separates(WCHAR c)
+{
+    return c == L'/' || c == L'\\';
+}
+
+/* Why there is nothing at a path, which Windows does not tell: the nearest folder above it that is
+** there is a file, or has no room for the name. Ends the path there. */
+static int why_missing(WCHAR *path)
+{
+    enum { LONGEST = 255 /* of a name, in units of UTF-16 */ };
+    size_t end = wcslen(path);
+    while (end > 0) {
+        size_t name = end;
+        while (name > 0 && !separates(path[name - 1]))
+            name--;
+        bool below = name > 1; /* not in the root or the current folder */
+        path[below ? name - 1 : 0] = 0;
+        DWORD found = below ? GetFileAttributesW(path) : FILE_ATTRIBUTE_DIRECTORY;
+        if (found != INVALID_FILE_ATTRIBUTES)
+            return !(found & FILE_ATTRIBUTE_DIRECTORY) ? ENOTDIR
+                   : end - name > LONGEST              ? ENAMETOOLONG
+                                                       : ENOENT;
+        end = name - 1;
+    }
+    return ENOENT;
+}
+
 /* Opens what a path leads to, or with OPEN_REPARSE_POINT itself. Returns an error. */
 static int open_handle(const char *path, DWORD rights, DWORD flags, HANDLE *handle)
 {
@@ -53,6 +80,7 @@ static int open_handle(const char *path, DWORD rights, DWORD flags, HANDLE *hand
     *handle = CreateFileW(wide, rights, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
                           NULL, OPEN_EXISTING, flags | FILE_FLAG_BACKUP_SEMANTICS, NULL);
     error = *handle == INVALID_HANDLE_VALUE ? last_error() : 0;
+    error = error == ENOENT ? why_missing(wide) : error;
     memory_free(wide);
     return error;
 }
