@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds Python for musl on x86_64, which no registry has, from Debian's source of Python 3.11, with SQLite's own and
-# the zlib of packages. It has neither ssl nor ctypes, which need other libraries. Nothing is installed on this machine.
+# the zlib of packages. It has no ssl and no ctypes, which need other libraries. Nothing is installed on this machine.
 #
 # usage: musl.sh FOLDER CROSS LOADER SQLITE
 #
@@ -10,8 +10,10 @@ set -eu
 PACKAGE=python3.11
 VERSION=3.11.2
 SHA256=2411c74bda5bbcfcddaf4531f66d1adc73f247f529aee981b029513aefdbf849
-# Of the standard library, what takes long to compile and nothing here needs.
-LEFT_OUT='_codecs|_multibytecodec|_decimal|_test|_xx|xx|audioop|ossaudiodev|nis'
+# What pip and the package use of the standard library's modules in C.
+MODULES='array|_bisect|_blake2|_contextvars|_csv|_datetime|_heapq|_json|_md5|_opcode|_pickle|_posixsubprocess|_queue'
+MODULES="$MODULES|_random|_sha1|_sha256|_sha3|_sha512|_socket|_sqlite3|_statistics|_struct|binascii|cmath|fcntl|grp"
+MODULES="$MODULES|math|mmap|pyexpat|resource|select|termios|unicodedata|zlib"
 
 PYTHON=${PYTHON:-/usr/bin/python3}
 mkdir -p "$1"
@@ -45,29 +47,33 @@ fetch() {
 }
 
 compile() {
-    (cd libraries && $compiler -O1 -w -c "$sqlite/sqlite3.c" "$cross"/zlib/[!g]*.c && $zig ar rc libs.a ./*.o)
-    # The functions are newer than the oldest musl of the wheel's tag.
+    $compiler -O1 -w -c -o sqlite3.o "$sqlite/sqlite3.c"
+    $compiler -O1 -w -c -o zlib.o "$cross"/zlib/[!g]*.c # zig makes one object of them
+    $zig ar rc libraries/libsqlite3.a sqlite3.o
+    $zig ar rc libraries/libz.a zlib.o
+    # preadv2() and pwritev2() are newer than the oldest musl that a wheel's tag means.
     CC="$compiler -w -dynamic -Wl,--dynamic-linker=$loader" AR="$zig ar" READELF=$(command -v readelf) OPT=-O1 \
-        ZLIB_CFLAGS="-I$cross/zlib" ZLIB_LIBS="$PWD/libraries/libs.a" \
-        LIBSQLITE3_CFLAGS="-I$sqlite" LIBSQLITE3_LIBS="$PWD/libraries/libs.a" \
+        ZLIB_CFLAGS="-I$cross/zlib" ZLIB_LIBS="-L$PWD/libraries -lz" \
+        LIBSQLITE3_CFLAGS="-I$sqlite" LIBSQLITE3_LIBS="-L$PWD/libraries -lsqlite3" \
         source/configure -q --prefix="$folder" --host=x86_64-linux-musl --build=x86_64-linux-gnu \
         --with-build-python="$(command -v "$PYTHON")" --without-ensurepip --disable-test-modules \
         --enable-loadable-sqlite-extensions ac_cv_file__dev_ptmx=yes ac_cv_file__dev_ptc=no \
-        ac_cv_func_preadv2=no ac_cv_func_pwritev2=no
+        ac_cv_buggy_getaddrinfo=no ac_cv_func_preadv2=no ac_cv_func_pwritev2=no
     {
         echo '*static*'
-        grep -vE "^(#|\*|$LEFT_OUT)" Modules/Setup.stdlib
+        grep -E "^($MODULES) " Modules/Setup.stdlib
     } >Modules/Setup.local
     make -s -j"$(nproc)" python pybuilddir.txt
 }
 
 rm -rf "${folder:?}"/*
-cd "$folder"
-mkdir bin lib libraries
+mkdir -p "$folder/bin" "$folder/lib" "$folder/part/libraries"
+cd "$folder/part"
 fetch
 compile >&2
 rm -r source/Lib/test
-mv source/Lib "lib/$PACKAGE"
-mkdir "lib/$PACKAGE/lib-dynload"
-mv build/*/_sysconfigdata* "lib/$PACKAGE"
-mv python bin/python3
+mv source/Lib "../lib/$PACKAGE"
+mkdir "../lib/$PACKAGE/lib-dynload"
+mv build/*/_sysconfigdata* "../lib/$PACKAGE"
+mv python ../bin/python3
+rm -r "$folder/part"

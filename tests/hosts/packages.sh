@@ -9,7 +9,8 @@
 #
 # linux-x86_64    a new virtual environment of this machine's Python
 # linux-aarch64   Debian's Python for aarch64, under qemu
-# musl-*          a shell of SQLite that is compiled for musl, with Debian's musl: no registry has a Python for it
+# musl-x86_64     Python that is built for musl (musl.sh), with Debian's musl: no registry has one
+# musl-aarch64    a shell of SQLite that is compiled for musl, with Debian's musl, under qemu
 # windows-x86_64  Python for Windows, which a package of PyPI has, under wine
 # node            Node.js of `make setup-hosts` or this machine's, and a new folder
 # node-windows    Node.js for Windows, which npm has, under wine
@@ -25,6 +26,7 @@ ANSWER='test is slower here: 3.052 -> 3.735 ms a step, +0.684 ms (+22 %)'
 
 PYTHON=${PYTHON:-/usr/bin/python3}
 root=$(cd "$(dirname "$0")/../.." && pwd)
+cross=$root/build/cross
 mkdir -p "$1"
 folder=$(cd "$1" && pwd) packages=$(cd "$2" && pwd)
 shift 2
@@ -106,36 +108,47 @@ ask_linux_aarch64() {
     PYTHONPATH=$new ask "$python" -m tracediff
 }
 
-prepare_musl() { # PROCESSOR ARCH
+prepare_sqlite() { # SQLite's source
     needs npm
-    fetch_pip
-    foreign "debian-$2"
-    [ ! -e "$folder/sqlite/$1" ] || return 0
+    [ -e "$cross/compiler" ] || {
+        echo "make cross has not fetched a compiler for musl"
+        return 1
+    }
     mkdir -p "$folder/sqlite"
     cd "$folder/sqlite"
-    npm pack --silent $SQLITE >/dev/null
-    tar xzf ./*.tgz
-    tar xzf package/deps/sqlite-autoconf-*.tar.gz
-    "$root/build/cross/zig/bin/python" -m ziglang cc -target "$1-linux-musl" -dynamic -O1 -w -o "$1" \
-        sqlite-autoconf-*/sqlite3.c sqlite-autoconf-*/shell.c
-}
-ask_musl() { # PROCESSOR ARCH [RUNNER]: pip chooses the wheel by the platform that it is told
-    "$PYTHON" "$folder/pip.whl/pip" install $pip_options --find-links "$packages" --target "$new" \
-        --platform "musllinux_1_2_$1" --only-binary :all: sqlite-tracediff
-    ${3-} "$folder/debian-$2/lib/ld-musl-$1.so.1" "$folder/sqlite/$1" -init /dev/null \
-        -cmd ".load $new/tracediff/tracediff.so" :memory: "$summary" "$debug"
+    [ -e source ] || {
+        npm pack --silent $SQLITE >/dev/null
+        tar xzf ./*.tgz
+        tar xzf package/deps/sqlite-autoconf-*.tar.gz
+        mv sqlite-autoconf-*/ source
+    }
 }
 prepare_musl_x86_64() {
-    prepare_musl x86_64 amd64
-    echo "a shell of SQLite with musl"
+    fetch_pip
+    prepare_sqlite
+    foreign debian-amd64
+    sh "$root/tests/hosts/musl.sh" "$folder/musl-python" "$cross" "$folder/debian-amd64/lib/ld-musl-x86_64.so.1" source
+    "$folder/musl-python/bin/python3" -c 'import platform as p; print("Python", p.python_version(), "built for musl")'
 }
-ask_musl_x86_64() { ask_musl x86_64 amd64; }
+ask_musl_x86_64() {
+    python=$folder/musl-python/bin/python3
+    "$python" "$folder/pip.whl/pip" install $pip_options --find-links "$packages" --target "$new" sqlite-tracediff
+    PYTHONPATH=$new ask "$python" -m tracediff
+}
+
 prepare_musl_aarch64() {
     prepare_linux_aarch64
-    prepare_musl aarch64 arm64
+    prepare_sqlite
+    [ -e shell ] || "$cross/zig/bin/python" -m ziglang cc -target aarch64-linux-musl -dynamic -O1 -w -o shell \
+        source/sqlite3.c source/shell.c
     echo "a shell of SQLite with musl, $(qemu-aarch64-static --version | head -n 1)"
 }
-ask_musl_aarch64() { ask_musl aarch64 arm64 qemu-aarch64-static; }
+ask_musl_aarch64() { # pip chooses the wheel by the platform that it is told
+    "$PYTHON" "$folder/pip.whl/pip" install $pip_options --find-links "$packages" --target "$new" \
+        --platform musllinux_1_2_aarch64 --only-binary :all: sqlite-tracediff
+    qemu-aarch64-static "$folder/debian-arm64/lib/ld-musl-aarch64.so.1" "$folder/sqlite/shell" -init /dev/null \
+        -cmd ".load $new/tracediff/tracediff.so" :memory: "$summary" "$debug"
+}
 
 prepare_windows_x86_64() {
     fetch_pip
@@ -208,7 +221,7 @@ prepare_again() {
     mkdir -p "$folder/again/clone/build/cross"
     cd "$folder/again/clone/build"
     cp -R "$root/build/charts" .
-    for part in zig isa-l zlib include; do ln -s "$root/build/cross/$part" cross; done
+    for part in zig isa-l zlib include; do ln -s "$cross/$part" cross; done
     : >cross/sources
     : >cross/compiler
     echo "the same bytes as of a second build, from a clone"

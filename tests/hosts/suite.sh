@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the quick tests on another platform: in Python for Windows under wine, in Debian's for aarch64 under qemu. Tests
-# that need another program are skipped by name.
+# that need another program are skipped; the names of all that are skipped are printed, too.
 #
 # usage: suite.sh FOLDER PLATFORM EXTENSION [ARGUMENT ...]      PLATFORM: windows-x86_64 or linux-aarch64
 #
@@ -37,4 +37,6 @@ sh tests/hosts/foreign.sh "$folder" "$what"
 export TRACEDIFF FOREIGN=1 SLOW="${SLOW:-skip}" PYTHONDONTWRITEBYTECODE=1
 # shellcheck disable=SC2086 # they are several; wine writes to a pipe, not to a file
 "$folder/$what/python" -u tests/run.py "$@" -x $LEFT_OUT 2>&1 </dev/null | sed -u 's/\r$//' | tee "$folder/$what/said"
+cat build/skipped.txt
+tail -n 1 "$folder/$what/said"
 tail -n 1 "$folder/$what/said" | grep -q ' passed, 0 failed, '
