@@ -158,7 +158,8 @@ int name_compare(const struct name *a, const struct name *b)
 bool name_contains(const struct name *name, const char *word)
 {
     size_t length = strlen(word), i = 0;
-    while (i + length <= name->length && memcmp(name->text + i, word, length) != 0)
+    while (i + length <= name->length &&
+           (name->text[i] != *word || memcmp(name->text + i, word, length) != 0))
         i++;
     return i + length <= name->length;
 }

@@ -174,6 +174,8 @@ bool sort_numbered(void *items, size_t count, size_t size, const struct stopper 
     for (unsigned shift = 0; done && shift < 64 && range >> shift > 0; shift += DIGIT) {
         if (size == 16)
             pass_digit(from, count, 16, to, least, shift);
+        else if (size == 8)
+            pass_digit(from, count, 8, to, least, shift);
         else
             pass_digit(from, count, size, to, least, shift);
         char *next = from;

@@ -29,7 +29,7 @@ static inline bool stopper_ask(const struct stopper *stopper, struct failure *fa
 static inline bool stopper_goes_on(const struct stopper *stopper, size_t i, struct failure *failure)
 {
     enum { ROUND = 1 << 13 /* iterations between two questions */ };
-    return i % ROUND != ROUND - 1 || stopper_ask(stopper, failure);
+    return (i + 1) % ROUND != 0 || stopper_ask(stopper, failure);
 }
 
 #endif

@@ -99,7 +99,7 @@ struct trace_file {
     struct tracks tracks;
     struct stacks stacks;
     unsigned char *args_counted; /* one bit per row: its args are counted among the problems */
-    uint32_t *orders[3];         /* by enum order (order.h); NULL: not made yet */
+    uint32_t *orders[4];         /* by enum order (order.h); NULL: not made yet */
     struct derived *derived;     /* the one used last first; owned */
     int64_t first, last; /* ns: earliest start of X, B or E, and latest end; NUMBER_NONE (T2) */
 

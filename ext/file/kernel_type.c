@@ -260,6 +260,32 @@ enum kernel_type kernel_types_row(struct kernel_types *types, const struct trace
     return kernel_types_find(types, name->text, name->length, cat->text, cat->length);
 }
 
+/* The type of a name and category. */
+struct row_type {
+    uint32_t cat;
+    unsigned char type;
+    bool known;
+};
+
+enum kernel_type row_types_find(struct row_types *types, const struct trace_file *file, size_t row)
+{
+    uint32_t cat = row_place(&file->columns, row)->cat;
+    if (!types->items)
+        types->items = memory_zeroed(file->names.count + 1, sizeof *types->items);
+    if (!types->items)
+        return kernel_types_row(NULL, file, row);
+    struct row_type *found = &types->items[file->columns.name[row]];
+    if (!found->known || found->cat != cat)
+        *found = (struct row_type){cat, (unsigned char)kernel_types_row(NULL, file, row), true};
+    return (enum kernel_type)found->type;
+}
+
+void row_types_clear(struct row_types *types)
+{
+    memory_free(types->items);
+    *types = (struct row_types){NULL};
+}
+
 const char *kernel_type_name(enum kernel_type type)
 {
     static const char *const names[] = {[KERNEL_COMPUTATION] = "COMPUTATION",

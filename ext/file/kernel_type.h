@@ -63,4 +63,14 @@ enum kernel_type kernel_types_row(struct kernel_types *types, const struct trace
 
 void kernel_types_clear(struct kernel_types *types);
 
+/* The types of rows of one file, by their names. A zeroed struct is empty. */
+struct row_types {
+    struct row_type *items; /* by name id */
+};
+
+/* The type of a row with a name. If memory runs out, it is found but not kept. */
+enum kernel_type row_types_find(struct row_types *types, const struct trace_file *file, size_t row);
+
+void row_types_clear(struct row_types *types);
+
 #endif

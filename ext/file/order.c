@@ -72,7 +72,7 @@ static bool put_keys(const struct trace_file *file, enum order order, const uint
                      struct failure *failure)
 {
     const struct columns *columns = &file->columns;
-    const int64_t *times = order == ORDER_TS ? columns->ts : columns->dur;
+    const int64_t *times = order == ORDER_DUR ? columns->dur : columns->ts;
     int64_t least = INT64_MAX;
     *largest = 0;
     for (size_t row = 0; row < columns->count && !places; row++) {
@@ -95,6 +95,56 @@ static bool put_keys(const struct trace_file *file, enum order order, const uint
     return true;
 }
 
+/* Moves rows to their threads, in which they stay in their order. */
+static bool group_threads(const struct trace_file *file, const struct order_item *items,
+                          struct order_item *to, struct failure *failure)
+{
+    const struct columns *columns = &file->columns;
+    size_t total = 0, *next = memory_zeroed(file->tracks.count, sizeof *next);
+    if (!next)
+        return failure_memory(failure);
+    for (size_t row = 0; row < columns->count; row++)
+        next[row_place(columns, row)->track]++;
+    for (size_t track = 0; track < file->tracks.count; track++) {
+        size_t count = next[track];
+        next[track] = total;
+        total += count;
+    }
+    for (size_t i = 0; i < columns->count; i++)
+        to[next[row_place(columns, items[i].row)->track]++] = items[i];
+    memory_free(next);
+    return true;
+}
+
+static int key_order(const void *a, const void *b)
+{
+    return COMPARE(((const struct order_item *)a)->key, ((const struct order_item *)b)->key);
+}
+
+/* Orders the rows of each thread that begin at one time: the longest first. */
+static bool order_starts(const struct columns *columns, struct order_item *items,
+                         const struct stopper *stopper, struct failure *failure)
+{
+    bool done = true;
+    for (size_t i = 0, end; done && i < columns->count; i = end) {
+        uint32_t track = row_place(columns, items[i].row)->track;
+        uint64_t start = items[i].key;
+        done = stopper_goes_on(stopper, i, failure);
+        for (end = i + 1; end < columns->count && items[end].key == start &&
+                          row_place(columns, items[end].row)->track == track;
+             end++)
+            ;
+        if (end - i == 1)
+            continue;
+        for (size_t j = i; j < end; j++) {
+            int64_t dur = columns->dur[items[j].row];
+            items[j].key = UINT64_MAX - (uint64_t)(dur == NUMBER_NONE ? 0 : dur);
+        }
+        done = done && sort_items(items + i, end - i, sizeof *items, key_order, stopper, failure);
+    }
+    return done;
+}
+
 static uint32_t *make_order(const struct trace_file *file, enum order order,
                             const struct stopper *stopper, struct failure *failure)
 {
@@ -108,6 +158,12 @@ static uint32_t *make_order(const struct trace_file *file, enum order order,
     else if ((order != ORDER_NAME || (places = places_of_names(&file->names, stopper, failure))) &&
              put_keys(file, order, places, items, &largest, stopper, failure))
         sorted = sort_digits(items, spare, count, largest, stopper, failure);
+    if (sorted && order == ORDER_SPANS) {
+        struct order_item *other = sorted == items ? spare : items;
+        bool done = group_threads(file, sorted, other, failure) &&
+                    order_starts(&file->columns, other, stopper, failure);
+        sorted = done ? other : NULL;
+    }
     if (sorted && !(rows = memory_items(count, sizeof *rows)))
         failure_memory(failure);
     for (size_t i = 0; rows && i < count; i++) {

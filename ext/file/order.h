@@ -8,10 +8,11 @@
 #include "file.h"
 #include "base/sort.h"
 
-enum order { ORDER_NAME, ORDER_TS, ORDER_DUR, ORDER_COUNT };
+enum order { ORDER_NAME, ORDER_TS, ORDER_DUR, ORDER_SPANS, ORDER_COUNT };
 
 /* The rows in ascending order, names by their bytes. Rows without a value come first; ties:
-** order of the file. NULL on failure. */
+** order of the file. ORDER_SPANS is by thread, each from outer to inner (spans.h), which
+** spans_make() then need not find. NULL on failure. */
 const uint32_t *order_rows(struct trace_file *file, enum order order, const struct stopper *stopper,
                            struct failure *failure);
 

@@ -1,6 +1,7 @@
 #include "spans.h"
 
 #include "base/memory.h"
+#include "order.h"
 
 int span_order(const void *a, const void *b)
 {
@@ -9,20 +10,35 @@ int span_order(const void *a, const void *b)
     return order ? order : COMPARE(y->dur, x->dur);
 }
 
-/* Groups the events by thread, each thread in the order of the file. */
+/* Marks the rows that take part, and counts them by thread. NULL on failure. */
+static bool *take_rows(const struct trace_file *file, size_t *counts,
+                       bool (*takes_part)(void *argument, size_t row), void *argument,
+                       const struct stopper *stopper, struct failure *failure)
+{
+    const struct columns *columns = &file->columns;
+    bool *taken = memory_items(columns->count, sizeof *taken);
+    bool done = taken || failure_memory(failure);
+    for (size_t row = 0; row < columns->count && done; row++) {
+        taken[row] = takes_part(argument, row);
+        counts[row_place(columns, row)->track] += taken[row];
+        done = stopper_goes_on(stopper, row, failure);
+    }
+    if (done)
+        return taken;
+    memory_free(taken);
+    return NULL;
+}
+
+/* Groups the events by thread, each thread in the order of the file, or in that which is asked for
+** (ORDER_SPANS), if it has been made. */
 static bool collect_spans(struct spans *spans, const struct trace_file *file,
                           bool (*takes_part)(void *argument, size_t row), void *argument,
                           const struct stopper *stopper, struct failure *failure)
 {
     const struct columns *columns = &file->columns;
+    const uint32_t *order = file->orders[ORDER_SPANS];
     size_t total = 0, *next = spans->first + 1; /* by track, while spans are filled in */
-    bool *taken = memory_zeroed(columns->count, sizeof *taken);
-    bool done = taken || failure_memory(failure);
-    for (size_t row = 0; row < columns->count && done; row++) {
-        taken[row] = takes_part(argument, row);
-        next[row_place(columns, row)->track] += taken[row];
-        done = stopper_goes_on(stopper, row, failure);
-    }
+    bool *taken = take_rows(file, next, takes_part, argument, stopper, failure), done = taken;
     for (size_t track = 0; track <= file->tracks.count; track++) {
         size_t count = next[track];
         next[track] = total;
@@ -31,13 +47,14 @@ static bool collect_spans(struct spans *spans, const struct trace_file *file,
     if (done)
         spans->items = memory_items(total, sizeof *spans->items);
     done = done && (spans->items || failure_memory(failure));
-    for (size_t row = 0; row < columns->count && done; row++) {
-        done = stopper_goes_on(stopper, row, failure);
+    for (size_t i = 0; i < columns->count && done; i++) {
+        uint32_t row = order ? order[i] : (uint32_t)i;
+        done = stopper_goes_on(stopper, i, failure);
         if (!taken[row])
             continue;
         int64_t dur = columns->dur[row] == NUMBER_NONE ? 0 : columns->dur[row];
         spans->items[next[row_place(columns, row)->track]++] =
-            (struct span){columns->ts[row], dur, (uint32_t)row};
+            (struct span){columns->ts[row], dur, row};
     }
     memory_free(taken);
     return done;
@@ -51,7 +68,8 @@ bool spans_make(struct spans *spans, const struct trace_file *file,
     if (!spans->first)
         return failure_memory(failure);
     bool done = collect_spans(spans, file, takes_part, argument, stopper, failure);
-    for (size_t track = 0; track < file->tracks.count && done; track++)
+    bool ordered = file->orders[ORDER_SPANS] != NULL;
+    for (size_t track = 0; track < file->tracks.count && done && !ordered; track++)
         done = stopper_ask(stopper, failure) &&
                sort_items(spans->items + spans->first[track],
                           spans->first[track + 1] - spans->first[track], sizeof *spans->items,

@@ -15,8 +15,8 @@ from functools import cached_property
 
 import oracle
 import oracle_job
-from oracle_gains import (DEVICE, GAP, HOST, LATENCY, LAUNCH, STREAM, SYNC, THREAD, TRANSFER, WAIT, Changed, Edge, Lag,
-                          tenth, times)
+from oracle_gains import (DEVICE, GAP, HOST, LATENCY, LAUNCH, STREAM, SYNC, THREAD, TRANSFER, WAIT, Changed, Clock,
+                          Edge, Lag, tenth, times)
 from oracle_steps import OPERATORS, end, kind, stable, thread_of
 
 GONE = object()
@@ -833,6 +833,43 @@ class Undone:
                     found[self.groups[id(edge)]] += ns
                 left, point = left - ns, edge.from_
         return found
+
+    @staticmethod
+    def most_of(found, whole):
+        """E9.9.3: (name, rank), if it is a quarter of the whole; None: nothing is. False: two have as much."""
+        host = sum(ns for (is_host, _, _), ns in found.items() if is_host)
+        work = max((ns for (is_host, _, _), ns in found.items() if not is_host), default=0)
+        of_host = host > max(work, 0)
+        most = max((ns for (is_host, _, _), ns in found.items() if is_host == of_host), default=0)
+        if most <= 0 or 4 * (host if of_host else work) < whole:
+            return None
+        if of_host and 2 * most < host:
+            return "the host", None
+        best = [key for key, ns in found.items() if key[0] == of_host and ns == most]
+        if len(best) > 1:
+            return False
+        return best[0][1:] if best[0][1] else ("the host", None)
+
+    def beside(self, cause):
+        """E9.9.2: {group: ns} of the recorded path while the lags are that the cause makes shorter."""
+        shorter, own = set(), set()
+        for edge, change, owners in self.items:
+            group = self.groups.get(id(edge))
+            if cause in owners and group and (change is GONE or change < 0):
+                until = self.time(edge.to)
+                shorter.add((until - edge.lag, until))
+                own.add(group)
+        merged = []
+        for start, until in sorted(shorter):
+            if merged and start <= merged[-1][1]:
+                merged[-1][1] = max(merged[-1][1], until)
+            else:
+                merged.append([start, until])
+        found = Counter()
+        for start, until, group in self.recorded_path:
+            if group not in own:
+                found[group] += sum(max(0, min(until, last) - max(start, first)) for first, last in merged)
+        return +found
 
     def hider(self, cause, missing):
         """E9.9.1 and E9.9.3: ("work", name, rank), ("host", None, None); None: E9.9.2, or it is not told here."""

@@ -11,7 +11,6 @@ struct gain_finder {
     struct gains *gains;
     uint32_t *gain_of;   /* by part: index of its gain */
     uint32_t *order;     /* parts by gain */
-    uint32_t *part_of;   /* by edge: its part, or SIM_NONE */
     int64_t *iterations; /* the numbers of the chosen steps, ascending */
     size_t iteration_count;
     size_t first_rank;        /* index of the gain of the first rank */
@@ -143,7 +142,7 @@ static bool is_chosen(const struct gain_finder *finder, uint32_t node)
                        step == STEP_NONE ? NUMBER_NONE : member_iteration(member, step));
 }
 
-/* Adds up the time of all lags in chosen steps, and finds the part of each edge. */
+/* Adds up the time of all lags in chosen steps. */
 static bool add_times(struct gain_finder *finder)
 {
     const struct sim_parts *parts = finder->request->parts;
@@ -152,7 +151,6 @@ static bool add_times(struct gain_finder *finder)
         for (size_t i = parts->first[part]; i < parts->first[part + 1]; i++) {
             const struct sim_use *use = &parts->uses[i];
             struct gain *rank = rank_gain(finder, use->node);
-            finder->part_of[use->edge] = (uint32_t)part;
             if (!stopper_goes_on(finder->request->stopper, i, finder->failure))
                 return false;
             if (!is_chosen(finder, use->node) ||
@@ -171,7 +169,7 @@ static void add_path(void *argument, struct sim_use use, wide_time time)
 {
     struct gain_finder *finder = argument;
     const struct sim_parts *parts = finder->request->parts;
-    uint32_t part = finder->part_of[use.edge];
+    uint32_t part = parts->part_of[use.edge];
     if (part == SIM_NONE) {
         finder->gains->rest += time;
         return;
@@ -299,9 +297,8 @@ bool gains_find(struct gains *gains, const struct gains_request *request, struct
 {
     struct gain_finder finder = {.request = request, .gains = gains, .failure = failure};
     *gains = (struct gains){.steps = request->steps->chosen};
-    finder.part_of = memory_filled(request->parts->graph->edges + 1, sizeof *finder.part_of);
     finder.lengths = memory_zeroed(SIM_LANES * request->steps->count, sizeof *finder.lengths);
-    bool done = (finder.part_of && finder.lengths) || failure_memory(failure);
+    bool done = finder.lengths || failure_memory(failure);
     done = done && add_gains(&finder) && list_iterations(&finder) && add_times(&finder) &&
            add_paths(&finder);
     if (done) {
@@ -313,7 +310,6 @@ bool gains_find(struct gains *gains, const struct gains_request *request, struct
     done = done && sort_gains(&finder);
     memory_free(finder.gain_of);
     memory_free(finder.order);
-    memory_free(finder.part_of);
     memory_free(finder.iterations);
     memory_free(finder.shifts);
     memory_free(finder.of);

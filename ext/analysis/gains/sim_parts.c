@@ -25,12 +25,12 @@ uint32_t sim_part_name(const struct sim_part *part, enum label_level level)
 /* While parts are made. */
 struct part_finder {
     struct sim_parts *parts;
-    uint32_t *part_of; /* by edge; SIM_NONE */
     struct known_file known; /* of the current member */
+    const bool *wanted;      /* by node; NULL: all are */
     bool by_step;
     uint32_t main; /* the thread of its steps; TRACK_NONE */
     struct part_names names;
-    struct kernel_types types;
+    struct row_types types;
     const struct stopper *stopper;
     struct failure *failure;
 };
@@ -76,7 +76,7 @@ static bool add_edge(struct part_finder *finder, uint32_t edge, const struct sim
         parts->items[parts->count++] = *part;
         *slot = (uint32_t)parts->count;
     }
-    finder->part_of[edge] = *slot - 1;
+    parts->part_of[edge] = *slot - 1;
     return true;
 }
 
@@ -132,7 +132,7 @@ static bool add_work(struct part_finder *finder, uint32_t node, uint32_t edge, e
     if (kind_is_device((enum kind)file->columns.kind[row])) {
         origin = part_origin_of_work(&finder->names, row);
         part.names.step_class =
-            step_class_of_work(kernel_types_row(&finder->types, file, row));
+            step_class_of_work(row_types_find(&finder->types, file, row));
     } else {
         origin = part_origin_of_launch(&finder->names, row); /* its own labels */
         origin.row[LEVEL_KERNEL] = row;
@@ -144,6 +144,11 @@ static bool add_node(struct part_finder *finder, uint32_t node)
 {
     const struct sim_graph *graph = finder->parts->graph;
     bool done = true;
+    if (node == SIM_NONE || (finder->wanted && !finder->wanted[node]))
+        return true;
+    if (!finder->known.made && !sim_labels_make(graph, graph->member[node], &finder->known,
+                                                finder->stopper, finder->failure))
+        return false;
     for (uint32_t edge = graph->first[node]; done && edge < graph->first[node + 1]; edge++)
         switch ((enum sim_edge)graph->kind[edge]) {
         case EDGE_HOST:
@@ -178,7 +183,7 @@ bool sim_labels_make(const struct sim_graph *graph, size_t member, struct known_
             wanted[row_place(columns, row)->track] = true;
         done = stopper_goes_on(stopper, row, failure);
     }
-    done = done && known_file_make(known, &request, wanted, stopper, failure);
+    done = done && known_names_make(known, &request, wanted, stopper, failure);
     memory_free(wanted);
     return done;
 }
@@ -203,61 +208,60 @@ static bool add_member(struct part_finder *finder, size_t member)
     const struct trace_file *file = graph->trace->members[member].file;
     if (!rows->begins)
         return true;
-    bool done = sim_labels_make(graph, member, &finder->known, finder->stopper, finder->failure);
+    bool done = true;
     finder->main = main_thread(graph, member);
     finder->names =
         (struct part_names){&finder->parts->names, file, &finder->known, finder->failure};
     for (size_t row = 0; done && row < file->columns.count; row++)
-        done = (rows->begins[row] == SIM_NONE || add_node(finder, rows->begins[row])) &&
-               (rows->ends[row] == SIM_NONE || add_node(finder, rows->ends[row])) &&
+        done = add_node(finder, rows->begins[row]) && add_node(finder, rows->ends[row]) &&
                stopper_goes_on(finder->stopper, row, finder->failure);
     known_file_clear(&finder->known);
-    kernel_types_clear(&finder->types);
+    row_types_clear(&finder->types);
     return done;
 }
 
-/* Lists the edges by part. */
-static bool list_uses(const struct part_finder *finder)
+bool sim_parts_list_uses(struct sim_parts *parts, const struct stopper *stopper,
+                         struct failure *failure)
 {
-    struct sim_parts *parts = finder->parts;
     const struct sim_graph *graph = parts->graph;
     size_t total = 0;
     parts->first = memory_zeroed(parts->count + 2, sizeof *parts->first);
     for (size_t edge = 0; parts->first && edge < graph->edges; edge++)
-        if (finder->part_of[edge] != SIM_NONE)
-            parts->first[finder->part_of[edge] + 1]++;
+        if (parts->part_of[edge] != SIM_NONE)
+            parts->first[parts->part_of[edge] + 1]++;
     for (size_t i = 0; parts->first && i <= parts->count; i++) {
         /* Each is the place of the next use of its part. */
         size_t count = parts->first[i + 1];
         parts->first[i + 1] = total;
         total += count;
     }
-    parts->uses = memory_zeroed(total, sizeof *parts->uses);
+    parts->uses = memory_items(total, sizeof *parts->uses);
     if (!parts->first || !parts->uses)
-        return failure_memory(finder->failure);
+        return failure_memory(failure);
     for (size_t node = 0; node < graph->nodes; node++) {
-        if (!stopper_goes_on(finder->stopper, node, finder->failure))
+        if (!stopper_goes_on(stopper, node, failure))
             return false;
         for (uint32_t edge = graph->first[node]; edge < graph->first[node + 1]; edge++)
-            if (finder->part_of[edge] != SIM_NONE)
-                parts->uses[parts->first[finder->part_of[edge] + 1]++] =
+            if (parts->part_of[edge] != SIM_NONE)
+                parts->uses[parts->first[parts->part_of[edge] + 1]++] =
                     (struct sim_use){edge, (uint32_t)node};
     }
     return true;
 }
 
 bool sim_parts_make(struct sim_parts *parts, const struct sim_graph *graph, bool by_step,
-                    const struct stopper *stopper, struct failure *failure)
+                    const bool *wanted, const struct stopper *stopper, struct failure *failure)
 {
-    struct part_finder finder = {
-        .parts = parts, .by_step = by_step, .stopper = stopper, .failure = failure};
+    struct part_finder finder = {.parts = parts,
+                                 .by_step = by_step,
+                                 .wanted = wanted,
+                                 .stopper = stopper,
+                                 .failure = failure};
     *parts = (struct sim_parts){.graph = graph};
-    finder.part_of = memory_filled(graph->edges + 1, sizeof *finder.part_of);
-    bool done = finder.part_of || failure_memory(failure);
+    parts->part_of = memory_filled(graph->edges + 1, sizeof *parts->part_of);
+    bool done = parts->part_of || failure_memory(failure);
     for (size_t i = 0; done && i < graph->trace->count; i++)
         done = add_member(&finder, i);
-    done = done && list_uses(&finder);
-    memory_free(finder.part_of);
     table_clear(&parts->table);
     if (!done)
         sim_parts_clear(parts);
@@ -284,6 +288,7 @@ void sim_parts_clear(struct sim_parts *parts)
 {
     names_clear(&parts->names);
     memory_free(parts->items);
+    memory_free(parts->part_of);
     memory_free(parts->uses);
     memory_free(parts->first);
     table_clear(&parts->table);

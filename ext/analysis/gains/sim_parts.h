@@ -27,18 +27,22 @@ struct sim_parts {
     struct names names;
     struct sim_part *items;
     size_t count, capacity;
-    struct sim_use *uses; /* the edges that have such lags, by part, then by node */
-    size_t *first;        /* by part: index of its first use; one entry more at the end */
+    uint32_t *part_of;    /* by edge: its part, or SIM_NONE */
+    struct sim_use *uses; /* if listed: the edges that have such lags, by part, then by node */
+    size_t *first;        /* the same: by part its first use; one entry more at the end */
     struct table table;   /* private: of items */
 };
 
 /* The name of a part at a level, as trace_step_time has it (A12.4); NAME_NONE. */
 uint32_t sim_part_name(const struct sim_part *part, enum label_level level);
 
-/* `by_step`: time in which a thread is in nothing has the names of what the thread of the steps is
-** in (A5.3). */
+/* Finds the parts of the lags before all nodes, or before those `wanted`, by node. `by_step`: time
+** in which a thread is in nothing has the names of what the thread of the steps is in (A5.3). */
 bool sim_parts_make(struct sim_parts *parts, const struct sim_graph *graph, bool by_step,
-                    const struct stopper *stopper, struct failure *failure);
+                    const bool *wanted, const struct stopper *stopper, struct failure *failure);
+
+bool sim_parts_list_uses(struct sim_parts *parts, const struct stopper *stopper,
+                         struct failure *failure);
 
 /* The row that is the label of a level (A11) where the lag of the host before a node begins, or
 ** ROW_NONE. Level LEVEL_KERNEL: the call that the thread is in. The labels are those of the node's

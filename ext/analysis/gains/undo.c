@@ -102,7 +102,7 @@ static bool make_steps(struct undoer *undoer)
     for (size_t i = 0; done && i < ghosts->count; i++)
         done = sim_steps_add(steps, ghosts->items[ghosts->of[i].index].end, ghosts->of[i].member,
                              ghosts->of[i].step, undoer->failure);
-    int64_t *later = done ? memory_zeroed(test->nodes, sizeof *later) : NULL;
+    int64_t *later = done ? memory_items(test->nodes, sizeof *later) : NULL;
     undoer->lengths =
         done ? memory_zeroed(SIM_LANES * steps->count, sizeof *undoer->lengths) : NULL;
     done = done && ((later && undoer->lengths) || failure_memory(undoer->failure)) &&
@@ -127,6 +127,47 @@ static bool make_halves(struct undoer *undoer)
     return undoer->halves || failure_memory(undoer->failure);
 }
 
+/* Whether the lags of the host before an event have names. */
+static bool is_named(const struct sim_parts *parts, const struct undo_event *event)
+{
+    for (int end = 0; end < 2 && event->lane != UNDO_DEVICE; end++) {
+        struct sim_use use = undo_point_use(parts->graph, event, end);
+        if (use.edge != SIM_NONE && parts->part_of[use.edge] == SIM_NONE)
+            return false;
+    }
+    return true;
+}
+
+/* Names the lags of test, and of control those whose names its causes may need: before points that
+** test does not have, and before those whose lag has no name in test. */
+static bool name_lags(struct undoer *undoer)
+{
+    const struct undo_pairs *pairs = &undoer->pairs;
+    const struct undo_sequence *control = pairs->control, *test = pairs->test;
+    const struct sim_parts *parts = &undoer->undo->parts;
+    uint32_t *alone = memory_zeroed(control->event_count, sizeof *alone);
+    bool *wanted = memory_zeroed(control->graph->nodes, sizeof *wanted);
+    bool done = ((alone && wanted) || failure_memory(undoer->failure)) &&
+                sim_parts_make(&undoer->undo->parts, test->graph, true, NULL, undoer->stopper,
+                               undoer->failure);
+    for (size_t i = 0; done && i < pairs->step_count; i++)
+        for (size_t event = pairs->steps[i].first[0]; event < pairs->steps[i].end[0]; event++)
+            alone[event]++;
+    for (size_t i = 0; done && i < test->event_count; i++)
+        if (pairs->pair[i] != UNDO_NONE && is_named(parts, &test->events[i]))
+            alone[pairs->pair[i]]--;
+    for (size_t i = 0; done && i < control->event_count; i++) {
+        const struct undo_event *event = &control->events[i];
+        const struct sim_rows *rows = &control->graph->rows[event->member];
+        wanted[rows->begins[event->row]] = wanted[rows->ends[event->row]] = alone[i] > 0;
+    }
+    done = done && sim_parts_make(&undoer->control_parts, control->graph, true, wanted,
+                                  undoer->stopper, undoer->failure);
+    memory_free(alone);
+    memory_free(wanted);
+    return done;
+}
+
 static bool make_items(struct undoer *undoer)
 {
     const struct undo_request *request = undoer->request;
@@ -137,10 +178,7 @@ static bool make_items(struct undoer *undoer)
         .causes = request->causes,
         .families = request->families,
         .stopper = undoer->stopper};
-    bool done = sim_parts_make(&undoer->control_parts, request->control->graph, true,
-                               undoer->stopper, undoer->failure) &&
-                sim_parts_make(&undoer->undo->parts, request->test, true, undoer->stopper,
-                               undoer->failure) &&
+    bool done = name_lags(undoer) &&
                 undo_items_make(&undoer->items, &items, undoer->failure) &&
                 sim_net_make(&undoer->net, &undoer->steps, undoer->stopper, undoer->failure);
     undoer->of = done ? memory_zeroed(undoer->items.count, sizeof *undoer->of) : NULL;

@@ -52,9 +52,9 @@ static bool make_groups(struct undo_hidden *hidden, struct failure *failure)
                 failure_memory(failure);
     if (done)
         number_groups(hidden, by_name, group_of_part);
-    for (size_t part = 0; done && part < parts->count; part++)
-        for (size_t i = parts->first[part]; i < parts->first[part + 1]; i++)
-            hidden->group_of[parts->uses[i].edge] = group_of_part[part];
+    for (size_t edge = 0; done && edge < parts->graph->edges; edge++)
+        if (parts->part_of[edge] != SIM_NONE)
+            hidden->group_of[edge] = group_of_part[parts->part_of[edge]];
     memory_free(by_name);
     memory_free(group_of_part);
     return done;

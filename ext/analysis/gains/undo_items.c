@@ -27,7 +27,6 @@ struct item_maker {
     struct undo_items *items;
     const struct undo_items_request *request;
     const struct sim_graph *test, *control;
-    uint32_t *part_of[2];          /* by side, then by edge: its part, or SIM_NONE */
     struct undo_causes *causes[2]; /* by side, then by part */
     struct event_items *of;        /* by event of test */
     uint32_t *extra
@@ -98,7 +97,7 @@ static bool add_owners(struct item_maker *maker, const struct undo_causes *cause
 /* The causes of the lag of an edge of a side. */
 static const struct undo_causes *causes_of(const struct item_maker *maker, int side, uint32_t edge)
 {
-    uint32_t part = edge == SIM_NONE ? SIM_NONE : maker->part_of[side][edge];
+    uint32_t part = edge == SIM_NONE ? SIM_NONE : maker->request->parts[side]->part_of[edge];
     return part == SIM_NONE ? &no_causes : &maker->causes[side][part];
 }
 
@@ -172,7 +171,7 @@ static bool add_lag(struct item_maker *maker, struct sim_use use, int64_t to,
     *item = NO_ITEM;
     if (use.edge == SIM_NONE || to == NUMBER_NONE)
         return true;
-    bool named = maker->part_of[1][use.edge] != SIM_NONE;
+    bool named = maker->request->parts[1]->part_of[use.edge] != SIM_NONE;
     return add_item(maker, use, to - sim_lag(maker->test, use.node, use.edge), item) &&
            add_owners(maker, named ? causes_of(maker, 1, use.edge) : twin, *item);
 }
@@ -499,15 +498,8 @@ static bool add_links(struct item_maker *maker)
 static bool open_side(struct item_maker *maker, int side)
 {
     const struct undo_items_request *request = maker->request;
-    const struct sim_parts *parts = request->parts[side];
-    maker->part_of[side] = memory_filled(parts->graph->edges + 1, sizeof *maker->part_of[side]);
-    if (!maker->part_of[side])
-        return failure_memory(maker->failure);
-    for (size_t part = 0; part < parts->count; part++)
-        for (size_t i = parts->first[part]; i < parts->first[part + 1]; i++)
-            maker->part_of[side][parts->uses[i].edge] = (uint32_t)part;
-    maker->causes[side] = undo_causes_find(parts, side, request->causes, request->families,
-                                           maker->stopper, maker->failure);
+    maker->causes[side] = undo_causes_find(request->parts[side], side, request->causes,
+                                           request->families, maker->stopper, maker->failure);
     return maker->causes[side] != NULL;
 }
 
@@ -532,7 +524,6 @@ static bool open_maker(struct item_maker *maker)
 static void close_maker(struct item_maker *maker)
 {
     for (int i = 0; i < 2; i++) {
-        memory_free(maker->part_of[i]);
         memory_free(maker->causes[i]);
         memory_free(maker->extra[i]);
     }

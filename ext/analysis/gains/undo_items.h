@@ -26,7 +26,7 @@ struct undo_items_request {
     const struct undo_pairs *pairs;
     const struct undo_ghosts *ghosts;
     const struct sim_parts
-        *parts[2]; /* of control and test; of test with the ghosts in its graph */
+        *parts[2]; /* of control those that are asked for; of test with the ghosts in its graph */
     struct causes *causes;
     const struct families *families;
     const struct stopper *stopper;

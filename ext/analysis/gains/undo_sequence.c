@@ -35,7 +35,7 @@ struct sequence_maker {
         *top; /* by row: of it and those around it, the innermost and the outermost operator */
     uint32_t *open; /* by track: the row of the innermost event; it may have ended */
     char *scratch;  /* room for the longest name */
-    struct kernel_types types;
+    struct row_types types;
     const struct stopper *stopper;
     struct failure *failure;
 };
@@ -160,7 +160,7 @@ static bool add_work(struct sequence_maker *maker, uint32_t row)
     uint32_t inner = launch == ROW_NONE ? ROW_NONE : maker->inner[launch];
     if (step == UNDO_NONE)
         return true;
-    enum kernel_type type = kernel_types_row(&maker->types, file, row);
+    enum kernel_type type = row_types_find(&maker->types, file, row);
     bool own = inner == ROW_NONE || type == KERNEL_COMMUNICATION;
     const uint32_t token[] = {1 + (uint32_t)type, text_of(maker, own ? row : inner),
                               text_of(maker, own ? ROW_NONE : maker->top[launch]), 0};
@@ -230,7 +230,7 @@ static void close_maker(struct sequence_maker *maker)
     memory_free(maker->top);
     memory_free(maker->open);
     memory_free(maker->scratch);
-    kernel_types_clear(&maker->types);
+    row_types_clear(&maker->types);
 }
 
 /* Where an event goes: by its lane, device work last, or by its step. */
@@ -345,7 +345,7 @@ static bool list_nodes(struct member_nodes *nodes, const struct sim_graph *graph
 {
     size_t count = graph->trace->count, total = 0;
     nodes->first = memory_zeroed(count + 2, sizeof *nodes->first);
-    nodes->nodes = memory_zeroed(graph->nodes, sizeof *nodes->nodes);
+    nodes->nodes = memory_items(graph->nodes, sizeof *nodes->nodes);
     if (!nodes->first || !nodes->nodes)
         return failure_memory(failure);
     for (size_t node = 0; node < graph->nodes; node++)
@@ -373,7 +373,10 @@ bool undo_sequence_make(struct undo_sequence *sequence, const struct sim_graph *
     *sequence = (struct undo_sequence){.graph = graph};
     struct member_nodes nodes = {.nodes = NULL};
     sequence->event_of = memory_zeroed(trace->count, sizeof *sequence->event_of);
-    bool done = (sequence->event_of || failure_memory(failure)) &&
+    /* So many events there are most often, and no more. */
+    bool done = ((sequence->event_of && MEMORY_GROW(sequence->events, sequence->event_capacity,
+                                                    graph->nodes / 2 + 1)) ||
+                 failure_memory(failure)) &&
                 list_nodes(&nodes, graph, stopper, failure);
     for (size_t i = 0; done && i < trace->count; i++) {
         struct sequence_maker maker = {.sequence = sequence,

@@ -35,6 +35,13 @@ struct label_line {
     size_t first, count, capacity;
 };
 
+/* An open event of a thread whose events are nested, and the current events of lines from its begin
+** on. */
+struct open_event {
+    int64_t end;
+    uint32_t now[LINES];
+};
+
 struct label_builder {
     const struct trace_file *file;
     const struct steps *steps;
@@ -50,6 +57,8 @@ struct label_builder {
     unsigned char *own;         /* by name: 1 a frame of the user's code, 2 another; 0: not asked */
     int64_t next;               /* the earliest of these ends, or earlier */
     struct thread_labels *thread;
+    struct open_event *open; /* those of a thread, after one around all */
+    size_t open_capacity;
 };
 
 /* Selects the rows that take part. */
@@ -60,25 +69,28 @@ struct label_rows {
     const bool *wanted;           /* by track */
 };
 
+/* Whether a row is a step. */
+static bool is_step(struct label_rows *part, size_t row)
+{
+    for (int i = 0; i < 2; i++) {
+        const struct steps *steps = part->steps[i];
+        size_t *next = &part->next[i];
+        while (*next < steps->count && steps->items[*next].row < row)
+            ++*next;
+        if (*next < steps->count && steps->items[*next].row == row)
+            return true;
+    }
+    return false;
+}
+
 /* A11.1. */
 static bool takes_part(void *argument, size_t row)
 {
     struct label_rows *part = argument;
-    const struct trace_file *file = part->file;
-    const struct columns *columns = &file->columns;
-    bool is_step = false;
-    for (int i = 0; i < 2; i++) {
-        const struct steps *steps = part->steps[i];
-        size_t *next = &part->next[i];
-        *next = row == 0 ? 0 : *next;
-        if (*next < steps->count && steps->items[*next].row == row) {
-            ++*next;
-            is_step = true;
-        }
-    }
-    return !is_step && part->wanted[row_place(columns, row)->track] &&
-           columns->ts[row] != NUMBER_NONE && columns->dur[row] > 0 &&
-           !kind_is_device(columns->kind[row]) && row_counts(columns, row);
+    const struct columns *columns = &part->file->columns;
+    return columns->dur[row] > 0 && columns->ts[row] != NUMBER_NONE &&
+           !kind_is_device(columns->kind[row]) && row_counts(columns, row) &&
+           part->wanted[row_place(columns, row)->track] && !is_step(part, row);
 }
 
 /* Whether a row is a Python frame of the user's code. */
@@ -159,9 +171,9 @@ static inline uint32_t row_or(uint32_t row, uint32_t other)
 }
 
 /* A11.3 and A11.4: the stretch that begins at an instant, from the current events of the lines. */
-static inline struct label_stretch stretch_at(const struct label_builder *builder, int64_t start)
+static inline struct label_stretch stretch_at(const struct label_builder *builder,
+                                              const uint32_t *now, int64_t start)
 {
-    const uint32_t *now = builder->now;
     unsigned levels = builder->levels;
     uint32_t outer = row_or(now[LINE_OUTER_OPERATOR], now[LINE_OUTER_EVENT]);
     return (struct label_stretch){
@@ -230,10 +242,10 @@ static void close_events(struct label_builder *builder)
 }
 
 /* Adds the stretch that begins at an instant, unless it goes on with the one before. */
-static void add_stretch(struct label_builder *builder, int64_t start)
+static void add_stretch(struct label_builder *builder, const uint32_t *now, int64_t start)
 {
     struct thread_labels *thread = builder->thread;
-    struct label_stretch stretch = stretch_at(builder, start);
+    struct label_stretch stretch = stretch_at(builder, now, start);
     if (thread->items[thread->count - 1].start == start)
         thread->count--;
     const struct label_stretch *last = &thread->items[thread->count - 1];
@@ -243,8 +255,59 @@ static void add_stretch(struct label_builder *builder, int64_t start)
         thread->items[thread->count++] = stretch;
 }
 
-/* Makes the stretches of a thread. */
-static bool make_stretches(struct label_builder *builder, const struct span *spans, size_t count)
+/* Opens an event within the innermost one, which is the one at `depth`. */
+static bool open_within(struct label_builder *builder, const struct span *span, size_t depth)
+{
+    if (!MEMORY_GROW(builder->open, builder->open_capacity, depth + 2))
+        return failure_memory(builder->failure);
+    const struct open_event *outer = &builder->open[depth];
+    struct open_event *event = &builder->open[depth + 1];
+    *event = *outer;
+    event->end = span_end(span);
+    for (unsigned lines = lines_of_row(builder, span->row); lines > 0; lines &= lines - 1) {
+        int i = __builtin_ctz(lines);
+        if (i < LINE_OUTER_OPERATOR || outer->now[i] == ROW_NONE)
+            event->now[i] = span->row;
+    }
+    return true;
+}
+
+/* Makes the stretches of a thread whose events are nested: the open ones are a stack, and at the
+** end of one all is as before its begin. `*nested`: they are; if not, some have been made. */
+static bool make_nested(struct label_builder *builder, const struct span *spans, size_t count,
+                        bool *nested)
+{
+    struct thread_labels *thread = builder->thread;
+    struct open_event around = {.end = INT64_MAX}; /* all */
+    size_t depth = 0;
+    memset(around.now, 0xff, sizeof around.now);
+    if (!MEMORY_GROW(builder->open, builder->open_capacity, 1))
+        return failure_memory(builder->failure);
+    builder->open[0] = around;
+    thread->items[0] = stretch_at(builder, around.now, INT64_MIN);
+    thread->count = 1;
+    for (size_t i = 0; i <= count; i++) {
+        int64_t start = i < count ? spans[i].start : INT64_MAX;
+        if (!stopper_goes_on(builder->stopper, i, builder->failure))
+            return false;
+        while (depth > 0 && builder->open[depth].end <= start) {
+            int64_t end = builder->open[depth--].end;
+            if (builder->open[depth].end > end)
+                add_stretch(builder, builder->open[depth].now, end);
+        }
+        *nested = i == count || span_end(&spans[i]) <= builder->open[depth].end;
+        if (i == count || !*nested)
+            return true;
+        if (!open_within(builder, &spans[i], depth++))
+            return false;
+        if (i + 1 == count || spans[i + 1].start > start)
+            add_stretch(builder, builder->open[depth].now, start);
+    }
+    return true;
+}
+
+/* Makes those of any thread. */
+static bool make_any(struct label_builder *builder, const struct span *spans, size_t count)
 {
     struct thread_labels *thread = builder->thread;
     for (int i = 0; i < LINES; i++) {
@@ -252,10 +315,7 @@ static bool make_stretches(struct label_builder *builder, const struct span *spa
         set_current(builder, i);
     }
     builder->next = INT64_MAX;
-    thread->items = memory_items(2 * count + 2, sizeof *thread->items);
-    if (!thread->items)
-        return failure_memory(builder->failure);
-    thread->items[0] = stretch_at(builder, INT64_MIN);
+    thread->items[0] = stretch_at(builder, builder->now, INT64_MIN);
     thread->count = 1;
     for (size_t i = 0; i <= count; i++) {
         int64_t start = i < count ? spans[i].start : INT64_MAX;
@@ -264,16 +324,26 @@ static bool make_stretches(struct label_builder *builder, const struct span *spa
         while (builder->next <= start && builder->next < INT64_MAX) {
             int64_t now = builder->next;
             close_events(builder);
-            add_stretch(builder, now);
+            add_stretch(builder, builder->now, now);
         }
         if (i == count)
             return true;
         if (!open_event(builder, &spans[i]))
             return false;
         if (i + 1 == count || spans[i + 1].start > start)
-            add_stretch(builder, start);
+            add_stretch(builder, builder->now, start);
     }
     return true;
+}
+
+static bool make_stretches(struct label_builder *builder, const struct span *spans, size_t count)
+{
+    bool nested = false;
+    builder->thread->items = memory_items(2 * count + 2, sizeof *builder->thread->items);
+    if (!builder->thread->items)
+        return failure_memory(builder->failure);
+    return make_nested(builder, spans, count, &nested) &&
+           (nested || make_any(builder, spans, count));
 }
 
 /* Takes Python frames out of the spans of a thread. Returns how many are left. */
@@ -326,6 +396,7 @@ bool labels_make(struct labels *labels, const struct trace_file *file, const str
     for (int i = 0; i < LINES; i++)
         memory_free(builder.lines[i].events);
     memory_free(builder.own);
+    memory_free(builder.open);
     memory_free(builder.step_line.items);
     spans_clear(&builder.spans);
     if (!done)

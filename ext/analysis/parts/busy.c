@@ -27,22 +27,6 @@ bool busy_any(const struct columns *columns)
     return row < columns->count;
 }
 
-/* The type of a name and category; many events share it. */
-struct known_type {
-    uint32_t cat;
-    unsigned char type, known;
-};
-
-static enum kernel_type type_of(const struct trace_file *file, uint32_t row,
-                                struct known_type *known)
-{
-    uint32_t cat = row_place(&file->columns, row)->cat;
-    known += file->columns.name[row];
-    if (!known->known || known->cat != cat)
-        *known = (struct known_type){cat, (unsigned char)kernel_types_row(NULL, file, row), true};
-    return (enum kernel_type)known->type;
-}
-
 static int work_order(const void *a, const void *b)
 {
     const struct busy_work *x = a, *y = b;
@@ -56,10 +40,8 @@ static bool collect_work(struct busy_builder *builder)
     for (size_t row = 0; row < columns->count; row++)
         count += busy_takes(columns, row);
     builder->work = memory_items(count, sizeof *builder->work);
-    struct known_type *known = memory_zeroed(builder->file->names.count + 1, sizeof *known);
-    bool done = builder->work && known;
-    if (!done)
-        failure_memory(builder->failure);
+    struct row_types types = {NULL};
+    bool done = builder->work || failure_memory(builder->failure);
     for (size_t row = 0; done && row < columns->count; row++) {
         done = stopper_goes_on(builder->stopper, row, builder->failure);
         if (!busy_takes(columns, row))
@@ -68,9 +50,9 @@ static bool collect_work(struct busy_builder *builder)
             (struct busy_work){.start = columns->ts[row],
                                .end = busy_end(columns, row),
                                .row = (uint32_t)row,
-                               .type = type_of(builder->file, (uint32_t)row, known)};
+                               .type = row_types_find(&types, builder->file, row)};
     }
-    memory_free(known);
+    row_types_clear(&types);
     return done && sort_items(builder->work, builder->count, sizeof *builder->work, work_order,
                               builder->stopper, builder->failure);
 }

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "analysis/sums/owners.h"
+#include "file/order.h"
 #include "replays.h"
 
 static atomic_size_t files_made;
@@ -66,27 +67,39 @@ static bool find_launched(struct known_file *known, const struct columns *column
     return true;
 }
 
+bool known_names_make(struct known_file *known, const struct graph_member *of, bool *wanted,
+                      const struct stopper *stopper, struct failure *failure)
+{
+    const struct trace_member *member = of->member;
+    struct trace_file *file = member->file;
+    known->has_work = busy_any(&file->columns);
+    known->made = want_launches(&file->columns, wanted, stopper, failure) &&
+                  make_ids(known, &file->names, failure) &&
+                  order_rows(file, ORDER_SPANS, stopper, failure) &&
+                  labels_make(&known->labels, file, member->steps,
+                              ALL_LABELS | LABEL_GAPS | LABEL_FRAMES, wanted, stopper, failure) &&
+                  (!known->has_work || make_graphs(known, of, stopper, failure));
+    if (!known->made)
+        known_file_clear(known);
+    return known->made;
+}
+
 bool known_file_make(struct known_file *known, const struct graph_member *of, bool *wanted,
                      const struct stopper *stopper, struct failure *failure)
 {
     const struct trace_member *member = of->member;
     struct trace_file *file = member->file;
-    bool done = want_launches(&file->columns, wanted, stopper, failure) &&
-                busy_make(&known->busy, file, stopper, failure) &&
-                find_launched(known, &file->columns, stopper, failure);
-    known->has_work = done && known->busy.count > 1;
-    known->made =
-        done && make_ids(known, &file->names, failure) &&
+    bool done =
+        known_names_make(known, of, wanted, stopper, failure) &&
+        busy_make(&known->busy, file, stopper, failure) &&
+        find_launched(known, &file->columns, stopper, failure) &&
         (!known->has_work || replays_find(&known->lost, file, stopper, failure)) &&
-        labels_make(&known->labels, file, member->steps, ALL_LABELS | LABEL_GAPS | LABEL_FRAMES,
-                    wanted, stopper, failure) &&
-        (!known->has_work || make_graphs(known, of, stopper, failure)) &&
         (!known->has_work || known->graphs.texts.count > 0 || of->captures ||
          owners_keep_ops(file, member->steps, &known->labels, stopper, failure));
-    if (!known->made)
+    if (!done)
         known_file_clear(known);
-    atomic_fetch_add_explicit(&files_made, known->made, memory_order_relaxed);
-    return known->made;
+    atomic_fetch_add_explicit(&files_made, done, memory_order_relaxed);
+    return done;
 }
 
 size_t known_files_made(void)

@@ -26,7 +26,10 @@ struct known_file {
     char *scratch;         /* room for the longest name of a gap */
 };
 
-/* `wanted` are the threads of steps, by track; those of launches are added. */
+/* Makes what names are taken from: labels, and names in graphs. `wanted` are threads, by track;
+** those of launches are added. The next function does the same, and makes the rest. */
+bool known_names_make(struct known_file *known, const struct graph_member *of, bool *wanted,
+                      const struct stopper *stopper, struct failure *failure);
 bool known_file_make(struct known_file *known, const struct graph_member *of, bool *wanted,
                      const struct stopper *stopper, struct failure *failure);
 

@@ -159,13 +159,14 @@ struct name_origin part_origin_of_work(const struct part_names *names, uint32_t 
 bool part_names_find(struct part_names *names, const struct name_origin *origin,
                      struct attributed *part)
 {
+    const uint32_t *name_of = names->file->columns.name, *ids = names->known->ids;
     part->alone = origin->alone;
     if (!name_for_frame(names, origin, &part->name[NAME_FOR_FRAME]))
         return false;
     for (int i = 0; i < LEVEL_COUNT; i++) {
         uint32_t row = origin->row[i];
-        uint32_t own = row == ROW_NONE ? NAME_NONE : names->file->columns.name[row];
-        uint32_t id = own == NAME_NONE ? NAME_NONE : names->known->ids[own];
+        uint32_t own = row == ROW_NONE ? NAME_NONE : name_of[row];
+        uint32_t id = own == NAME_NONE ? NAME_NONE : ids[own];
         if (origin->work == ROW_NONE && id != NOT_KNOWN) /* most are */
             part->name[i] = id;
         else if (!name_in_graph(names, origin, i, &part->name[i]) &&

@@ -57,14 +57,9 @@ static bool collect_work(const struct graph_builder *builder)
 
 /* An index of work and what it is sorted by. */
 struct sorted_work {
-    uint32_t key, work;
+    int64_t key; /* for sort_numbered() */
+    uint32_t work;
 };
-
-static int keyed_order(const void *a, const void *b)
-{
-    const struct sorted_work *x = a, *y = b;
-    return COMPARE(x->key, y->key);
-}
 
 /* The indices of work by track, or by launch without the work that has none. NULL on failure. */
 static uint32_t *index_work(const struct graph_builder *builder, bool by_launch)
@@ -80,8 +75,7 @@ static uint32_t *index_work(const struct graph_builder *builder, bool by_launch)
             keyed[count++] = (struct sorted_work){key, (uint32_t)i};
         done = stopper_goes_on(builder->stopper, i, builder->failure);
     }
-    done = done &&
-           sort_items(keyed, count, sizeof *keyed, keyed_order, builder->stopper, builder->failure);
+    done = done && sort_numbered(keyed, count, sizeof *keyed, builder->stopper, builder->failure);
     for (size_t i = 0; done && i < count; i++)
         index[i] = keyed[i].work;
     memory_free(keyed);

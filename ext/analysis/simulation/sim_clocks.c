@@ -192,6 +192,8 @@ bool sim_clocks_make(struct sim_clocks *clocks, const struct job *job, struct fa
 int64_t sim_clock_time(const struct sim_clock *clock, int64_t own)
 {
     size_t i = 1;
+    if (clock->count == 1 && clock->pieces->offset == 0) /* that of the only rank */
+        return own;
     LOWER_BOUND(i, clock->count, clock->pieces[i].start <= own);
     const struct sim_piece *piece = &clock->pieces[i - 1];
     int64_t time = clamp((wide_time)own - piece->offset);

@@ -62,7 +62,7 @@ bool sim_end_work(struct sim_maker *maker)
     bool met = false;
     if (collective && !sim_leave_meeting(maker, collective, EDGE_TRANSFER, &met))
         return false;
-    bool transfer = kernel_types_row(&maker->of->types, maker->of->file, row) ==
+    bool transfer = row_types_find(&maker->of->types, maker->of->file, row) ==
                     KERNEL_COMMUNICATION;
     return met || sim_add_edge(maker, maker->rows->begins[row], 0,
                                transfer ? EDGE_TRANSFER : EDGE_DEVICE);

@@ -78,10 +78,10 @@ static bool pass_points(struct sim_maker *maker)
     if (most >= SIM_NONE)
         return failure_set(maker->failure, FAILURE_REQUEST,
                            "the trace has too many events to be simulated");
-    graph->at = memory_zeroed(most, sizeof *graph->at);
-    graph->first = memory_zeroed(most + 1, sizeof *graph->first);
-    graph->row = memory_zeroed(most, sizeof *graph->row);
-    graph->member = memory_zeroed(most, sizeof *graph->member);
+    graph->at = memory_items(most, sizeof *graph->at);
+    graph->first = memory_items(most + 1, sizeof *graph->first);
+    graph->row = memory_items(most, sizeof *graph->row);
+    graph->member = memory_items(most, sizeof *graph->member);
     bool done = (graph->at && graph->first && graph->row && graph->member) ||
                 failure_memory(maker->failure);
     /* So many edges there are most often. */
@@ -109,7 +109,7 @@ bool sim_graph_make(struct sim_graph *graph, const struct trace *trace,
     done = done && sim_points_sort(&maker.points, stopper, failure) && pass_points(&maker);
     for (size_t i = 0; maker.files && i < trace->count; i++) {
         sim_threads_clear(&maker.files[i].threads);
-        kernel_types_clear(&maker.files[i].types);
+        row_types_clear(&maker.files[i].types);
     }
     memory_free(maker.files);
     memory_free(maker.meetings);
@@ -144,11 +144,12 @@ uint32_t sim_transfer_row(const struct sim_graph *graph, uint32_t edge)
 int64_t sim_lag(const struct sim_graph *graph, uint32_t node, uint32_t edge)
 {
     const struct sim_far *far = far_of(graph, edge);
-    wide_time lag = 0;
+    uint64_t lag = 0; /* which is 0 or more */
     if (far)
-        lag = far->lag;
+        lag = (uint64_t)far->lag;
     else if (graph->kind[edge] != EDGE_MEETING && graph->kind[edge] != EDGE_GHOST)
-        lag = (wide_time)graph->at[node] - graph->at[graph->from[edge]] - graph->slack[edge];
+        lag = (uint64_t)graph->at[node] - (uint64_t)graph->at[graph->from[edge]] -
+              (uint64_t)graph->slack[edge];
     return lag < SIM_LONGEST ? (int64_t)lag : SIM_LONGEST;
 }
 

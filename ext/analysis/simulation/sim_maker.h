@@ -24,7 +24,7 @@ struct sim_file {
     uint32_t rank_number;        /* index into job.ranks */
     size_t first, end;           /* of the rank's collectives: those of the member */
     struct sim_threads threads;
-    struct kernel_types types;
+    struct row_types types;
 };
 
 /* The ranks that have started a collective. */

@@ -9,8 +9,7 @@
 struct net_maker {
     struct sim_net *net;
     const struct sim_graph *graph;
-    uint32_t
-        *dependents; /* by node: edges from it, of those that a step depends on; at most MANY */
+    uint32_t *dependents; /* by node: edges from it that a chosen step depends on; at most MANY */
     const struct stopper *stopper;
     struct failure *failure;
 };
@@ -22,16 +21,21 @@ static void count_dependent(uint32_t *dependents)
     *dependents += *dependents < MANY;
 }
 
-/* Finds what steps depend on: goes back from the marks of steps. */
+/* Finds what the chosen steps depend on: goes back from their marks, and from those of the steps
+** before them. */
 static bool count_dependents(struct net_maker *maker)
 {
     const struct sim_graph *graph = maker->graph;
     const struct sim_steps *steps = maker->net->steps;
+    size_t end = steps->count;
+    while (end > 0 && !steps->items[end - 1].chosen)
+        end--;
     maker->dependents = memory_zeroed(graph->nodes, sizeof *maker->dependents);
     if (!maker->dependents)
         return failure_memory(maker->failure);
     for (size_t i = 0; i < steps->mark_count; i++)
-        maker->dependents[steps->marks[i].node] = MANY;
+        if (steps->marks[i].step < end)
+            maker->dependents[steps->marks[i].node] = MANY;
     for (size_t node = graph->nodes; node-- > 0;) {
         if (!stopper_goes_on(maker->stopper, node, maker->failure))
             return false;
@@ -97,9 +101,9 @@ bool sim_net_make(struct sim_net *net, const struct sim_steps *steps, const stru
         net->joint = memory_filled(graph->nodes + 1, sizeof *net->joint);
         net->place = memory_filled(graph->edges + 1, sizeof *net->place);
         net->first = memory_zeroed(joints + 1, sizeof *net->first);
-        net->from = memory_zeroed(edges, sizeof *net->from);
+        net->from = memory_items(edges, sizeof *net->from);
         net->last = memory_zeroed(joints, sizeof *net->last);
-        net->slack = memory_zeroed(edges, sizeof *net->slack);
+        net->slack = memory_items(edges, sizeof *net->slack);
         net->shifts = memory_filled(edges + joints, sizeof *net->shifts);
         net->shifted = memory_zeroed(joints, sizeof *net->shifted);
         net->later = memory_zeroed(joints, SIM_LANES * sizeof *net->later);
@@ -115,7 +119,7 @@ bool sim_net_make(struct sim_net *net, const struct sim_steps *steps, const stru
     return done;
 }
 
-/* Where a shift is kept during a pass; NULL: no step depends on it. */
+/* Where a shift is kept during a pass; NULL: no chosen step depends on it. */
 static uint32_t *place_of(const struct sim_net *net, const struct sim_use *use)
 {
     uint32_t joint = net->joint[use->node], edge = net->place[use->edge];
@@ -248,8 +252,10 @@ bool sim_net_run(struct sim_net *net, const struct sim_pass *pass, wide_time *le
                                     : pass_joints(net, pass, SIM_LANES, first, last, &end, stopper,
                                                   failure));
     for (size_t lane = 0; lane < (size_t)pass->lanes; lane++) {
-        for (size_t i = 0; i < steps->mark_count; i++)
-            net->marks[i] = net->later[net->joint[steps->marks[i].node] * lanes + lane];
+        for (size_t i = 0; i < steps->mark_count; i++) {
+            uint32_t joint = net->joint[steps->marks[i].node];
+            net->marks[i] = joint == SIM_NONE ? 0 : net->later[joint * lanes + lane];
+        }
         sim_steps_find(steps, net->marks, lengths + lane * steps->count);
     }
     if (done && pass->seen)

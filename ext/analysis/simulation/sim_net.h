@@ -1,7 +1,7 @@
 /*
 ** A graph made small, to simulate many changes one after the other: points that only follow one
-** other are joined with it, and what no step depends on is left out. Of a simulation, only what
-** follows a change is computed.
+** other are joined with it, and what no chosen step depends on is left out. Of a simulation, only
+** what follows a change is computed.
 */
 #ifndef TRACEDIFF_SIM_NET_H
 #define TRACEDIFF_SIM_NET_H
@@ -18,7 +18,7 @@ struct sim_shift {
 
 struct sim_net {
     const struct sim_steps *steps;
-    /* By node of the graph: the joint that it is part of; SIM_NONE: no step depends on it. */
+    /* By node of the graph: the joint it is part of; SIM_NONE: no chosen step depends on it. */
     uint32_t *joint;
     uint32_t *place; /* by edge of the graph: its edge here, or none (SIM_NONE) */
     size_t joints, edges;
@@ -54,7 +54,8 @@ struct sim_pass {
     void *argument;
 };
 
-/* Simulates each lane of a pass. Finds the lengths of all steps (ns), by lane, then by step. */
+/* Simulates each lane of a pass. Finds the lengths of all steps (ns), by lane, then by step; those
+** after the last chosen one do not count. */
 bool sim_net_run(struct sim_net *net, const struct sim_pass *pass, wide_time *lengths,
                  const struct stopper *stopper, struct failure *failure);
 
@@ -62,8 +63,8 @@ bool sim_net_run(struct sim_net *net, const struct sim_pass *pass, wide_time *le
 int64_t sim_net_later(const struct sim_net *net, const struct sim_pass *pass, int lane,
                       uint32_t node);
 
-/* For `seen`: the edge that binds a node that a step depends on, of several the first, or SIM_NONE;
-** `*longer` is how much longer its lag is. */
+/* For `seen`: the edge that binds a node that a chosen step depends on, of several the first, or
+** SIM_NONE; `*longer` is how much longer its lag is. */
 uint32_t sim_net_binding(const struct sim_net *net, const struct sim_pass *pass, int lane,
                          uint32_t node, int64_t *longer);
 

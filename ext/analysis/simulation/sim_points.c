@@ -139,7 +139,7 @@ static bool add_threads(struct point_adder *adder, struct thread_spans *threads,
         most = threads[i].count > most ? threads[i].count : most;
         all += threads[i].count;
     }
-    adder->ends = memory_zeroed(most, sizeof *adder->ends);
+    adder->ends = memory_items(most, sizeof *adder->ends);
     bool done = (adder->ends && MEMORY_GROW(adder->points->items, adder->points->capacity,
                                             adder->points->count + 2 * all)) ||
                 failure_memory(adder->failure);

@@ -1,6 +1,5 @@
 #include "sim_work.h"
 
-#include "base/integers.h"
 #include "base/memory.h"
 #include "base/wide.h"
 #include "file/kernel_type.h"
@@ -41,8 +40,7 @@ static bool find_tenth(struct sim_work *work, int64_t *times, size_t count, int6
     *tenth = otherwise;
     if (count == 0)
         return true;
-    bool done = sort_items(times, count, sizeof *times, integer_order, work->stopper,
-                           work->failure);
+    bool done = sort_numbered(times, count, sizeof *times, work->stopper, work->failure);
     *tenth = times[count / 10];
     return done;
 }
@@ -51,7 +49,7 @@ static bool find_tenth(struct sim_work *work, int64_t *times, size_t count, int6
 static bool find_floors(struct sim_work *work)
 {
     size_t count = 0;
-    int64_t *times = memory_zeroed(work->path.work_count, sizeof *times);
+    int64_t *times = memory_items(work->path.work_count, sizeof *times);
     bool done = times || failure_memory(work->failure);
     for (size_t i = 0; done && i < work->path.work_count; i++) {
         const struct path_work *of = work_at(work, i);
@@ -88,14 +86,15 @@ static int launched_order(const void *a, const void *b)
 static bool list_launched(struct sim_work *work)
 {
     size_t count = work->path.work_count;
-    work->launched = memory_zeroed(count, sizeof *work->launched);
+    work->launched = memory_items(count, sizeof *work->launched);
     work->firsts = memory_zeroed(work->member->file->tracks.count + 2, sizeof *work->firsts);
     if (!work->launched || !work->firsts)
         return failure_memory(work->failure);
-    for (size_t i = 0; i < count; i++) {
-        const struct path_work *of = work_at(work, i);
+    for (size_t i = 0; i < count; i++) { /* most are in order so */
+        uint32_t index = work->path.by_track[i];
+        const struct path_work *of = work_at(work, index);
         work->launched[i] =
-            (struct sim_launched){of->launched, of->start, of->end, of->track, (uint32_t)i};
+            (struct sim_launched){of->launched, of->start, of->end, of->track, index};
     }
     if (!sort_items(work->launched, count, sizeof *work->launched, launched_order, work->stopper,
                     work->failure))

@@ -53,7 +53,7 @@ static bool make(struct call *call, struct call_simulation *simulation,
                         &call->failure))
         return false;
     size_t steps = simulation->steps.count;
-    simulation->later = memory_zeroed(simulation->graph.nodes, sizeof *simulation->later);
+    simulation->later = memory_items(simulation->graph.nodes, sizeof *simulation->later);
     simulation->marks = memory_zeroed(simulation->steps.mark_count, sizeof *simulation->marks);
     simulation->recorded = memory_zeroed(steps, sizeof *simulation->recorded);
     simulation->simulated = memory_zeroed(steps, sizeof *simulation->simulated);

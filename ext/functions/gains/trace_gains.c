@@ -78,7 +78,8 @@ static bool find_rows(struct call *call, enum label_level level,
     struct sim_net net = {.steps = NULL};
     struct gains gains = {.count = 0};
     const struct gains_request request = {&parts, &simulation->steps, &net, level, stopper};
-    bool done = sim_parts_make(&parts, &simulation->graph, false, stopper, &call->failure) &&
+    bool done = sim_parts_make(&parts, &simulation->graph, false, NULL, stopper, &call->failure) &&
+                sim_parts_list_uses(&parts, stopper, &call->failure) &&
                 sim_net_make(&net, &simulation->steps, stopper, &call->failure) &&
                 gains_find(&gains, &request, &call->failure);
     for (size_t i = 0; done && i < gains.count; i++)

@@ -57,8 +57,10 @@ static bool find_rows(struct call *call, const struct changes_argument *changes,
     int64_t *longer = memory_zeroed(simulation->graph.edges, sizeof *longer);
     bool done = longer || failure_memory(&call->failure);
     if (changes->count > 0)
-        done = done && sim_parts_make(&parts, &simulation->graph, false, call_stopper(call),
-                                      &call->failure) &&
+        done = done &&
+               sim_parts_make(&parts, &simulation->graph, false, NULL, call_stopper(call),
+                              &call->failure) &&
+               sim_parts_list_uses(&parts, call_stopper(call), &call->failure) &&
                changes_argument_make(call, changes, &parts, longer);
     sim_parts_clear(&parts);
     done = done && call_simulation_run(call, simulation, longer) &&
