@@ -105,6 +105,19 @@ class Planted(InFolder):
         self.assertGreater(len(errors), 15)
         self.assertLess(statistics.median(errors), 0.01)
 
+    def test_what_hides(self):
+        """Rank 0 has the cause. Undone, rank 1 is the one that is waited for, and most of what it runs until then are
+        matrix products."""
+        hidden = {"gpu03": "aten::layer_norm", "gpu13": "aten::clone"}
+        with programs(os.path.join(os.getcwd(), "made")) as (score, pairs):
+            for number, pair in enumerate(pairs.P):
+                for cause, truth in self.truths(score, number, pair) if pair["id"] in hidden else ():
+                    [(diff, *by)] = self.rows("""SELECT diff_time, hidden_by, hidden_rank
+                        FROM trace_undo('pair/control', 'pair/test') WHERE name = ? AND rank = ? AND diff_time > 10""",
+                                              hidden[pair["id"]], cause["rank"])
+                    self.assertLess(truth, 0.9 * diff)
+                    self.assertEqual(by, ["aten::mm", 1])
+
     def test_hidden(self):
         """What a rank does while it waits for another one brings nothing: less than 0.2 % of the step."""
         with programs(os.path.join(os.getcwd(), "made")) as (score, pairs):
@@ -147,6 +160,17 @@ class Recorded(InFolder):
                 found = score_gains.scored(self.db, row["experiment"], *sides)
                 self.assertEqual(["" if each is None else f"{each:.1f}" for each in found],
                                  [row[f"{name}_us"] for name in ("control", "test", "undone", "applied")], row)
+
+    def test_what_hides(self):
+        """examples/gains/hidden: rank 1 runs its operators while rank 0 sleeps in its DataLoader."""
+        sides = [os.path.join(self.FOLDER, "hidden", side) for side in ("control", "test")]
+        rows = self.rows("""SELECT gain_alone, hidden_by, hidden_rank FROM trace_undo(?, ?)
+            WHERE rank = 1 AND kind = 'changed' AND diff_time > 1""", *sides)
+        self.assertGreater(len(rows), 1)
+        for gain, name, rank in rows:
+            self.assertLess(abs(gain), 0.1)
+            self.assertRegex(name, r"^enumerate\(DataLoader\)")
+            self.assertEqual(rank, 0)
 
     def test_the_table_of_the_documents(self):
         printed = io.StringIO()

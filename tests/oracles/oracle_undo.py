@@ -15,8 +15,8 @@ from functools import cached_property
 
 import oracle
 import oracle_job
-from oracle_gains import (DEVICE, GAP, HOST, LATENCY, LAUNCH, STREAM, SYNC, THREAD, TRANSFER, WAIT, Changed, Clock,
-                          Edge, Lag, tenth, times)
+from oracle_gains import (DEVICE, GAP, HOST, LATENCY, LAUNCH, STREAM, SYNC, THREAD, TRANSFER, WAIT, Changed, Clock, Edge,
+                          Lag, tenth, times)
 from oracle_steps import OPERATORS, end, kind, stable, thread_of
 
 GONE = object()
@@ -354,11 +354,7 @@ class Undone:
         lag = Lag(model, [edge], what)
         attributed = lag.attributed
         if what == HOST:
-            main = next((window.thread for window, of in model.ties.ranks[lag.file.rank].windows if of is lag.file),
-                        None)
-            thread, instant = thread_of(lag.row), model.at[edge.from_]
-            inside = [each for each in (thread, main) if each is not None]
-            class_, name = part_of_host(attributed, inside, instant)
+            class_, name = part_of_host(attributed, self.host_threads(lag), model.at[edge.from_])
             class_ = class_.removeprefix("idle_")
             classes = [class_]
             if self.work[side]:
@@ -380,6 +376,13 @@ class Undone:
             if key in self.parts:
                 found += self.causes_of(key)
         return [i for i in found if self.causes[i].rank in (None, lag.file.rank)]
+
+    @staticmethod
+    def host_threads(lag):
+        """The thread of a lag, and that of the steps, which says what is going on while the other is in nothing."""
+        windows = lag.model.ties.ranks[lag.file.rank].windows
+        main = next((window.thread for window, of in windows if of is lag.file), None)
+        return [each for each in (thread_of(lag.row), main) if each is not None]
 
     def causes_of(self, key):
         """A part is of one cause: of those of its own name, else of the rest."""
@@ -788,38 +791,71 @@ class Undone:
 
     @cached_property
     def groups(self):
-        """{id of an edge: (what, name, rank)} of those with names; time of the host and launches is 'host'."""
+        """{id of an edge: (whether it is of the host, name, rank)} of those with names."""
         found = {}
         for edges in self.into:
             for edge in edges:
                 what = TRANSFER if edge.kind == WAIT else edge.kind
-                if what in (HOST, LAUNCH) and (what == LAUNCH or edge.lag):
-                    found[id(edge)] = "host", None, None
-                elif what in (DEVICE, TRANSFER):
-                    lag = Lag(self.test, [edge], what)
-                    annotation = lag.named("annotation") if lag.class_ == "comm" else None
-                    told = annotation and annotation.startswith(("nccl:", "gloo:"))
-                    found[id(edge)] = "work", (annotation if told else
-                                                  name_of(lag, "op") or lag.named("name")), lag.file.rank
+                if what not in (DEVICE, TRANSFER, LAUNCH, HOST) or what == HOST and not edge.lag:
+                    continue
+                lag = Lag(self.test, [edge], what)
+                annotation = lag.named("annotation") if lag.class_ == "comm" else None
+                if annotation and annotation.startswith(("nccl:", "gloo:")):
+                    name = annotation
+                elif what == HOST:
+                    _, name = lag.attributed.host(self.host_threads(lag), self.test.at[edge.from_], "op")
+                else:
+                    name = name_of(lag, "op") or lag.named("name")
+                found[id(edge)] = what in (HOST, LAUNCH), name, lag.file.rank
         return found
 
+    @cached_property
+    def recorded_path(self):
+        """[(start, end, group)] of the path of the chosen steps as recorded, by the clock of the reference; None: it
+        is not told here."""
+        found = self.path(set())
+        return found and [(self.time(edge.to) - ns, self.time(edge.to), self.groups[id(edge)]) for edge, ns in found]
+
+    def time(self, point):
+        """E1.5"""
+        file, _, _ = self.test.row_of[point]
+        return self.clocks[file.rank].time(self.test.at[point])
+
+    @cached_property
+    def clocks(self):
+        return {rank: Clock(self.test.ties, rank) for rank in self.test.ties.ranks}
+
+    def end_of(self, of, window, new):
+        """The point at which a step ends; None: not told here."""
+        model, key = self.test, id(of)
+        works = [model.end[key, work.event] for work in model.works[key].all if work.iteration == window.iteration]
+        begins = sorted((step.ts_ns, step.event) for step in of.steps)
+        host = []
+        for step in of.steps:
+            if step.iteration == window.iteration:
+                after = next((event for ts, event in begins if ts == step.end_ns and event != step.event), None)
+                own = step.end_ns == step.ts_ns + step.dur_ns and not of.annotated or after is None
+                host.append(model.end.get((key, step.event)) if own else model.begin.get((key, after)))
+        for points in (works, [point for point in host if point is not None]):
+            last = max(points, default=None, key=lambda point: (new[point], -point))
+            if last is not None and new[last] == window.end:
+                return last
+        return None
+
     def path(self, causes):
-        """{group: ns} of the path of the chosen steps with causes undone (E9.9.1); None if it ends otherwise than with
-        device work."""
+        """[(edge, ns)] of what has names of the path of the chosen steps with causes undone (E9.9.1); None: it is not
+        told here."""
         new, _ = self.run(causes)
         longer, gone = self.changed(causes)
-        model, found = self.test, Counter()
+        model, found = self.test, []
         of = next(file for file in model.files if file.rank == model.ties.reference)
-        works = defaultdict(list)
-        for work in model.works[id(of)].all:
-            works[work.iteration].append(model.end[id(of), work.event])
         for window in model.windows(of, new):
             if window.iteration not in self.chosen[1]:
                 continue
-            point = max(works[window.iteration], default=None, key=lambda each: (new[each], -each))
-            if point is None or new[point] != window.end:
-                return None
             left = max(0, window.end - window.start)
+            point = self.end_of(of, window, new)
+            if left and point is None:
+                return None
             while left and point is not None:
                 binds = [edge for edge in self.into[point] if id(edge) not in gone and new[point] ==
                          new[edge.from_] + max(0, edge.lag + longer[id(edge)]) + edge.more]
@@ -830,7 +866,7 @@ class Undone:
                     edge = min((each for each in binds if each.kind == edge.kind), key=lambda each: each.from_)
                 ns = min(left, max(0, edge.lag + longer[id(edge)]))
                 if id(edge) in self.groups:
-                    found[self.groups[id(edge)]] += ns
+                    found.append((edge, ns))
                 left, point = left - ns, edge.from_
         return found
 
@@ -846,9 +882,7 @@ class Undone:
         if of_host and 2 * most < host:
             return "the host", None
         best = [key for key, ns in found.items() if key[0] == of_host and ns == most]
-        if len(best) > 1:
-            return False
-        return best[0][1:] if best[0][1] else ("the host", None)
+        return best[0][1:] if len(best) == 1 else False
 
     def beside(self, cause):
         """E9.9.2: {group: ns} of the recorded path while the lags are that the cause makes shorter."""
@@ -872,18 +906,21 @@ class Undone:
         return +found
 
     def hider(self, cause, missing):
-        """E9.9.1 and E9.9.3: ("work", name, rank), ("host", None, None); None: E9.9.2, or it is not told here."""
+        """E9.9: (name, rank); None: nothing hides it. False: it is not told here."""
         if any(cause in ghost.owners for ghost in self.ghosts):
-            return None
-        before, after = self.path(set()), self.path({cause})
-        if before is None or after is None:
-            return None
-        after.subtract(before)
-        host = after.pop(("host", None, None), 0)
-        work = max(after.items(), default=(None, 0), key=lambda each: each[1])
-        if list(after.values()).count(work[1]) > 1 or 4 * max(host, work[1]) < missing:
-            return None
-        return ("host", None, None) if host > work[1] else work[0] if work[1] > 0 else None
+            return False
+        undone, after = self.path({cause}), Counter()
+        if undone is None or self.recorded_path is None:
+            return False
+        for edge, ns in undone:
+            after[self.groups[id(edge)]] += ns
+        for start, until, group in self.recorded_path:
+            after[group] -= until - start
+        found = self.most_of(after, missing)
+        if found is None:
+            beside = self.beside(cause)
+            found = self.most_of(beside, sum(beside.values()))
+        return found
 
     def rows(self):
         recorded = self.length(set())
