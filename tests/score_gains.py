@@ -25,7 +25,18 @@ CAUSES = {
     "heads": ["aten::matmul", "aten::select", "aten::stack", "between aten::matmul and aten::select"],
     "sleep": ["between aten::mean and aten::ones_like"], "loader": [NEXT], "rank_operator": ["aten::sort"],
     "rank_loader": [NEXT], "hidden": ["aten::mul", "aten::add"],
-    "transfer": ["between c10d::allreduce_ and aten::div_", "c10d::allreduce_", "aten::div_"]}
+    "transfer": ["gloo:all_reduce",
+                 "between c10d::allreduce_ and aten::div_", "c10d::allreduce_", "aten::div_"]}
+BETWEEN = ["between forward and backward"]
+# the same on a GPU; ALL: what was planted is no operator by itself
+ALL = ["%"]
+GPU_CAUSES = {
+    "attention": ["aten::softmax", "%SoftmaxBackward0", "%ToCopyBackward0"], "copies": ["aten::clone", "%CloneBackward0"],
+    "sort": ["aten::sort"], "float32": ALL, "width": ALL, "checks": ["aten::item", "aten::isfinite", "aten::all"],
+    "pageable": ["aten::to"], "prefetch": ["aten::to"], "checkpoint": ALL, "neighbour": ALL, "hidden": BETWEEN,
+    "sleep": BETWEEN, "loop": ["aten::mul", "aten::add"],
+    "optimizer": ["aten::mul_", "Optimizer.step#AdamW.step", "cudaLaunchKernel", "waiting for the host%"],
+    "loader": [NEXT], "graphed": ALL, "compiled": ALL}
 # experiment: the rank, the event that takes longer, and the change that sets it, of which the time is left out
 CHANGES = {
     "operator": (0, "aten::sort", {"what": "host", "top_op": "aten::sort"}, "set_us"),

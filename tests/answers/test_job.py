@@ -552,6 +552,14 @@ class Made(InFolder):
         self.assertEqual(schedule, [(2, 80.0, 1, "ncclAllGather", None), (1, 10.0, 0, "ncclAllReduce", "ncclAllGather"),
                                     (0, 10.0, None, None, None)])
 
+    def test_a_wait_in_a_collective_that_another_one_follows(self):
+        """The second one waits for nobody: all ranks start it when the first one ends, to which rank 1 is late."""
+        last = self.comm(100, 120, "ncclAllGather")
+        parts, schedule = self.job((0, [self.compute(10, 30), self.comm(30, 100), last]),
+                                   (0, [self.compute(10, 90), self.comm(90, 100), last]), steps=((0, 120),))
+        self.assertEqual(parts, {0: [(0, "ncclAllGather", 20.0), (0, "ncclAllReduce", 10.0), (1, "gemm", 80.0)]})
+        self.assertEqual(schedule, [(1, 90.0, 0, "ncclAllReduce", None), (0, 30.0, None, None, None)])
+
     def test_a_rank_that_was_recorded_from_a_later_step_on(self):
         """Before that the path goes on with the reference, and from there with others."""
         early = [self.compute(110, 120, launched=102), self.comm(120, 180, launched=102)]
@@ -572,6 +580,14 @@ class Made(InFolder):
             (0, [self.comm(20, 120), self.compute(60, 63, "small")]),
             (0, [self.compute(10, 110), self.comm(110, 120)]), steps=((0, 120),))
         self.assertEqual(parts, {0: [(0, "ncclAllReduce", 10.0), (1, "gemm", 100.0)]})
+
+    def test_times_are_rounded(self):
+        """What waits for a collective seems to start up to 1 us before it ends: a kernel, another collective."""
+        for early, waits in ((0.001, True), (1, True), (1.001, False)):
+            for after in (self.compute(120 - early, 150), self.comm(120 - early, 150, "ncclAllGather")):
+                parts, _ = self.job((0, [self.compute(10, 30), self.comm(30, 120), after]),
+                                    (0, [self.compute(10, 110), self.comm(110, 120), after]), steps=((0, 150),))
+                self.assertEqual((1, "gemm", 100.0) in parts[0], waits, (early, after))
 
     def test_groups_of_one_name_are_told_apart_by_their_ranks(self):
         """Two pairs with groups of the same name: matched by it, all would seem to wait for rank 3."""
@@ -609,8 +625,13 @@ class OnHosts(InFolder):
                 ranks[number].append(event(name, start, end - start, **fields))
         write_ranks("job", ranks)
         self.counts, = self.rows("SELECT DISTINCT not_matched, not_tied FROM trace_job_path('job', NULL, 'all')")
-        return self.rows("SELECT rank, dur, waiting_rank, collective FROM trace_job_path('job', NULL, 'all')"
-                         " ORDER BY seq")
+        found = []
+        for row in self.rows("SELECT rank, dur, waiting_rank, collective FROM trace_job_path('job', NULL, 'all')"
+                             " ORDER BY seq"):
+            if found and found[-1][0] == row[0] and found[-1][2] is None:
+                row = (row[0], found.pop()[1] + row[1], *row[2:])  # a transfer has a row of its own
+            found.append(row)
+        return found
 
     OTHERS = [("gloo:all_reduce", 195, 196), ("gloo:all_reduce", 197, 198)]  # hidden by work; for the clocks
     LATE = [("slow", 10, 90), ("c10d::allreduce_", 90, 91), ("gloo:all_reduce", 92, 100), ("next", 102, 200), *OTHERS]
@@ -628,8 +649,8 @@ class OnHosts(InFolder):
         self.assertEqual(self.counts, (0, 0))
         self.assertEqual(self.rows("SELECT rank, class, name, time FROM trace_step_time('job', 'job', 'all')"
                                    " ORDER BY rank, time DESC"),
-                         [(0, "host", "next", 99.0), (0, "unrecorded", "between c10d::allreduce_ and next", 9.0),
-                          (1, "host", "slow", 80.0), (1, "unrecorded", "before slow", 10.0),
+                         [(0, "host", "next", 99.0), (0, "comm", "gloo:all_reduce", 8.0),
+                          (0, "unrecorded", "between c10d::allreduce_ and next", 1.0), (1, "host", "slow", 80.0), (1, "unrecorded", "before slow", 10.0),
                           (1, "host", "c10d::allreduce_", 1.0),
                           (1, "unrecorded", "between c10d::allreduce_ and next", 1.0)])
 
@@ -638,6 +659,17 @@ class OnHosts(InFolder):
                                         (142, 101, self.STAYS)):
             found = self.job(self.waiting(ends, goes_on), self.LATE)
             self.assertEqual(found, expected, (ends, goes_on))
+
+    def test_the_transfer_is_communication(self):
+        """From the last start, or that of the wait, to the end; what the thread does after the end is not."""
+        def reduces(since, ends, goes_on):
+            return [("op", 10, 40), ("gloo:all_reduce", since, ends), ("next", goes_on, 200), *self.OTHERS]
+        for first, second, expected in ((reduces(22, 100, 130), self.LATE, 8.0), (reduces(22, 100, 130), None, 60.0),
+                                        (reduces(50, 100, 130), None, 50.0), (reduces(50, 140, 130), None, 80.0),
+                                        (reduces(22, 60, 130), None, None)):
+            self.job(first, second or first)
+            self.assertEqual(dict(self.rows("SELECT name, time FROM trace_step_time('job', 'job', 'all')"
+                                            " WHERE class = 'comm'")).get("gloo:all_reduce"), expected)
 
     def test_what_a_thread_may_be_in_while_it_waits(self):
         for name, fields, waits in (
@@ -698,9 +730,10 @@ class OnHosts(InFolder):
                 ranks[number].append(event("aten::div_", end + 1, 1))
         ranks[1].append(event("aten::sort", 70, 95))
         write_ranks("job", ranks)
-        self.assertEqual(self.rows("SELECT rank, ts, dur, waiting_rank FROM trace_job_path('job', NULL, 'all')"
+        self.assertEqual(self.rows("SELECT rank, ts, dur, waiting_rank, queued FROM trace_job_path('job', NULL, 'all')"
                                    " WHERE iteration = 1 ORDER BY seq"),
-                         [(1, 102.0, 68.0, None), (0, 170.0, 2.0, None), (1, 172.0, 48.0, 0), (0, 220.0, 80.0, None)])
+                         [(1, 102.0, 68.0, None, None), (0, 170.0, 2.0, None, None), (1, 172.0, 48.0, 0, None),
+                          (0, 220.0, 60.0, None, "gloo:all_reduce"), (0, 280.0, 20.0, None, None)])
         self.assertEqual(self.rows("SELECT rank, sum(time) FROM trace_step_time('job', 'job', 'all')"
                                    " WHERE name = 'aten::sort' GROUP BY rank"), [(1, 93.0)])
 
@@ -798,6 +831,27 @@ class Answers(InFolder):
                          self.comm(90 + by, 100 + by, group="0-1")]),
                     (-3, [self.compute(10, 80 + by, "slow"), self.comm(80 + by, 90 + by, "ncclAllGather", "1-2")]))
         self.assertEqual(self.answer(program, 30, 100), [("slow", 30, 2)])
+
+    def kinds(self, program, slower, end):
+        for side, by in (("control", 0), ("test", slower)):
+            self.put(side, program(by), ((0, end + by),))
+        return self.rows("SELECT kind, name, round(diff_time, 3), rank FROM trace_step_causes('control', 'test')"
+                         " WHERE abs(diff_time) >= 1")
+
+    def test_a_rank_that_is_late_while_others_hide_the_start(self):
+        """Rank 1 is late to the all-reduce. Rank 0 computes until 100 and waits longer then, and rank 1 does not: the
+        transfer is as long as before, so no cause is communication."""
+        def program(by):
+            return ((0, [self.compute(10, 50), self.comm(50, 130 + by), self.compute(50, 100, "other")]),
+                    (0, [self.compute(10, 60 + by), self.comm(60 + by, 130 + by),
+                         self.compute(60 + by, 100 + by, "other")]))
+        self.assertEqual(self.kinds(program, 20, 130), [("moved", None, 20, None)])
+
+    def test_a_transfer_that_is_longer_on_all_ranks(self):
+        def program(by):
+            return ((0, [self.compute(10, 50), self.comm(50, 130 + by), self.compute(50, 100, "other")]),
+                    (0, [self.compute(10, 60), self.comm(60, 130 + by), self.compute(60, 100, "other")]))
+        self.assertEqual(self.kinds(program, 20, 130), [("communication", "ncclAllReduce", 20, None)])
 
     def test_a_rank_that_was_recorded_from_a_later_step_on(self):
         """Its step is the second one: it is slower there, which is half as much a step."""

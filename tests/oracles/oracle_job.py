@@ -22,7 +22,7 @@ import oracle
 import oracle_steps
 from oracle_steps import end, kind, stable, takes_part, thread_of
 
-CLOSE = 10_000  # ns
+CLOSE, ROUNDED = 10_000, 1_000  # ns
 FOR_ALL = ("allreduce", "allgather", "reducescatter", "alltoall")
 ON_HOST, ON_DEVICE = re.compile("(gloo|mpi|ucc):"), re.compile("(nccl|xccl|hccl):")
 MAY_WAIT = re.compile("_?c10d|autograd::engine::|record_param_comms|(gloo|mpi|ucc|nccl|xccl|hccl):")
@@ -101,7 +101,8 @@ class Rank:
             found[row.event] = Collective(self.number, file, row, row.iteration, group, stable(row.name),
                                           is_for_all(row.name))
         for each in found.values():
-            earlier = [row for row in work if thread_of(row) == thread_of(each.row) and end(row) <= each.start]
+            earlier = [row for row in work if thread_of(row) == thread_of(each.row) and row.ts_ns < each.start
+                       and end(row) <= each.start + ROUNDED]
             last = max(earlier, default=None, key=lambda row: (end(row), row.ts_ns, row.event))
             if last and each.start - end(last) <= CLOSE:
                 each.before = found.get(last.event)
@@ -248,13 +249,16 @@ class Job:
     def awaited(self, rank, t):
         """X of Q5.2, for the instant before t; None: the part is on the path."""
         start, until = Rank.around(rank.runs, t)
-        found = [each for each in rank.collectives if each.start < t and until - CLOSE <= each.end <= until]
-        if found:
-            best = max((each.start, each.end) for each in found)
-            return [each for each in found if (each.start, each.end) == best][-1]
+        found = [each for each in rank.collectives if each.start < t and until - CLOSE <= each.end <= until + ROUNDED]
         piece = rank.piece_before(t)
         owner = next(each for each in rank.collectives if each.row.event == piece.owner and each.file is piece.file)
-        cut = any(owner.end <= other <= owner.end + CLOSE and other != until for _, other in rank.runs)
+        if found:
+            best = max((each.start, each.end) for each in found)
+            x = [each for each in found if (each.start, each.end) == best][-1]
+            return owner if x.before is owner else x
+        if any(each.before is owner for each in rank.collectives):
+            return owner
+        cut = any(owner.end - ROUNDED <= other <= owner.end + CLOSE and other != until for _, other in rank.runs)
         return owner if cut and until - start > CLOSE else None
 
     def awaited_on_host(self, rank, t, begin):
@@ -297,15 +301,16 @@ class Job:
                         number = between
                         visited.add(number)
                     continue
-                if piece.waits:  # Q10.5
+                if piece.waits and len(self.ranks) > 1:  # Q10.5, Q1.3
                     begin = Rank.around(rank.waits, own)[0]
                     x = self.awaited_on_host(rank, own, begin)
                     last, begin = x and self.last_start(x, offset), begin - offset[number]
-                    if not last or last[0] < begin or (last[0] >= t and last[1].rank in visited):
+                    if not last or (last[0] >= t and last[1].rank in visited):
                         back(begin)
                         continue
-                    self.own_starts += last[1].rank == number
-                    back(last[0])
+                    self.own_starts += last[1].rank == number and last[0] >= begin
+                    back(max(x.end - offset[number], last[0], begin))
+                    back(max(last[0], begin), x)
                     if t <= last[0] and last[1].rank != number:
                         came, number = (number, x), last[1].rank
                         visited.add(number)
@@ -350,7 +355,7 @@ class Job:
             if chosen is not None and iteration not in chosen:
                 continue
             if stretch.queued:
-                name = stretch.queued.name
+                name = stable(stretch.queued.row.name)
                 found[iteration, stretch.rank, "comm", name] += stretch.end - stretch.start
                 continue
             rank = self.ranks[stretch.rank]

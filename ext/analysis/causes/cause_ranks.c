@@ -1,5 +1,7 @@
 #include "cause_ranks.h"
 
+#include <math.h>
+
 #include "base/memory.h"
 #include "base/sort.h"
 #include "only_rank.h"
@@ -80,6 +82,32 @@ static double own_difference(const struct own_times *own, size_t slot, const wid
     return (double)time[1] / (double)windows[1] - (double)time[0] / (double)windows[0];
 }
 
+/* The least own difference of the ranks that have a cause at all, by the sign of `sign`. An own
+** time of communication contains waits, but for the rank that the others wait for. NAN: fewer than
+** two have it. */
+static double least_own(const struct own_times *own, const struct causes *causes, size_t index,
+                        double sign)
+{
+    double least = INFINITY;
+    size_t ranks = 0;
+    for (size_t slot = 0; slot < own->count; slot++) {
+        const wide_time *time = own->time[slot * causes->count + index];
+        if (own->windows[slot][0] == 0 || own->windows[slot][1] == 0 || time[0] + time[1] == 0)
+            continue;
+        least = fmin(least, sign * own_difference(own, slot, time));
+        ranks++;
+    }
+    return ranks < 2 ? NAN : least;
+}
+
+/* Whether communication is no more on one of its ranks by half of `whole` (Q9). */
+static bool is_elsewhere(const struct own_times *own, const struct causes *causes, size_t index,
+                         double whole)
+{
+    double sign = whole < 0 ? -1 : 1;
+    return 2 * least_own(own, causes, index, sign) < sign * whole;
+}
+
 /* Q8 and Q9: finds the only rank of a cause. Returns whether the path only moved. */
 static bool find_rank(const struct own_times *own, const struct causes *causes, size_t index)
 {
@@ -92,10 +120,32 @@ static bool find_rank(const struct own_times *own, const struct causes *causes, 
         if (own->windows[slot][0] > 0 && own->windows[slot][1] > 0)
             only_rank_add(&only, own->ranks[slot], sign * own_difference(own, slot, time));
     }
-    if (cause->step_class == CLASS_COMM || whole == 0 || only.ranks < 2)
+    if (whole == 0 || only.ranks < 2)
         return false;
+    if (cause->step_class == CLASS_COMM)
+        return is_elsewhere(own, causes, index, whole);
     cause->rank = only_rank_find(&only, sign * whole);
     return !only_rank_supports(&only, sign * whole);
+}
+
+/* What moved is communication, if that differs by half of its net on each rank that has it (Q9). */
+static void name_moved(const struct own_times *own, const struct causes *causes,
+                       const bool *is_moved, struct cause *moved)
+{
+    double net = (double)moved->diff / (double)causes->windows[0] / (double)causes->windows[1];
+    double most = 0, sign = net < 0 ? -1 : 1;
+    for (size_t i = 0; i < causes->count; i++) {
+        const struct cause *cause = &causes->items[i];
+        if (!is_moved[i] || cause->step_class != CLASS_COMM || is_elsewhere(own, causes, i, net) ||
+            !(least_own(own, causes, i, sign) > most))
+            continue;
+        most = least_own(own, causes, i, sign);
+        moved->kind = CAUSE_COMMUNICATION;
+        moved->step_class = CLASS_COMM;
+        moved->family = cause->family;
+        moved->area = cause->area;
+        moved->name = cause->name;
+    }
 }
 
 /* Adds a cause to that of what moved, which is the first of them. */
@@ -136,7 +186,10 @@ bool cause_ranks_find(struct causes *causes, const struct cause_parts *parts,
     for (size_t i = 0; i < count && done; i++)
         if (is_moved[i])
             add_moved(causes, &moved, &causes->items[i]);
-        else
+    if (done)
+        name_moved(&own, causes, is_moved, &moved);
+    for (size_t i = 0; i < count && done; i++)
+        if (!is_moved[i])
             causes->items[kept++] = causes->items[i];
     if (done && moved.names > 0)
         causes->items[kept++] = moved;

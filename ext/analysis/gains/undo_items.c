@@ -194,8 +194,9 @@ static bool add_waits(struct item_maker *maker, uint32_t number, struct sim_use 
     return !waits || add_tree(maker, &maker->came, test, number, maker->synchronized);
 }
 
-/* Adds the items of a point of a thread: of the lag before it and, with the same causes, of the
-** transfer that it waits for. `twin` is its event in control; NULL: there is none. */
+/* Adds the items of a point of a thread: of the lag before it and of the transfer that it waits
+** for, which has the same causes if it has none of its own (Q10.5). `twin` is its event in control;
+** NULL: there is none. */
 static bool add_point(struct item_maker *maker, const struct undo_event *event,
                       const struct undo_event *twin, bool end, uint32_t *item)
 {
@@ -208,6 +209,8 @@ static bool add_point(struct item_maker *maker, const struct undo_event *event,
                  causes_of(maker, 0, was.edge), item))
         return false;
     own.edge = sim_edge_to(maker->test, own.node, EDGE_WAIT);
+    if (causes_of(maker, 1, own.edge)->items[0] != UINT32_MAX)
+        causes = causes_of(maker, 1, own.edge);
     return own.edge == SIM_NONE || !twin ||
            (add_item(maker, own, undo_wait_longer(maker->request->pairs, own, was.node),
                      &transfer) &&

@@ -235,10 +235,14 @@ static bool find_before(struct member_reader *reader)
     for (size_t i = reader->first; done && i < rank->collective_count; i++) {
         struct job_collective *collective = &rank->collectives[i];
         uint32_t track = row_place(columns, collective->row)->track;
+        wide_time latest = (wide_time)collective->start + JOB_ROUNDING;
         size_t after = 0;
         LOWER_BOUND(after, count,
                     work[after].track < track ||
-                        (work[after].track == track && work[after].end <= collective->start));
+                        (work[after].track == track && work[after].end <= latest));
+        while (after > 0 && work[after - 1].track == track &&
+               work[after - 1].start >= collective->start)
+            after--;
         const struct stream_work *last = after > 0 ? &work[after - 1] : NULL;
         if (last && last->track == track && (wide_time)collective->start - last->end <= JOB_SLACK &&
             reader->names[columns->name[last->row]].is_collective)
@@ -491,6 +495,9 @@ static bool sort_collectives(struct job_rank *rank, const struct names *texts,
 bool job_rank_finish(struct job_rank *rank, const struct names *texts,
                      const struct stopper *stopper, struct failure *failure)
 {
+    for (size_t i = 0; i < rank->collective_count; i++)
+        if (rank->collectives[i].before != JOB_NONE)
+            rank->collectives[rank->collectives[i].before].followed = true;
     return make_runs(rank, stopper, failure) && sort_collectives(rank, texts, stopper, failure);
 }
 

@@ -9,7 +9,9 @@
 #include "base/wide.h"
 #include "analysis/parts/step_windows.h"
 
-enum { JOB_SLACK = 10000 /* ns: what ends that little earlier or later ends there (Q5) */ };
+/* ns. What ends that little earlier ends there (Q5); what ends that little later does so because
+** times were rounded. */
+enum { JOB_SLACK = 10000, JOB_ROUNDING = 1000 };
 
 #define JOB_NONE UINT32_MAX
 
@@ -22,6 +24,7 @@ struct job_collective {
     uint32_t seq;          /* W2 */
     uint32_t match;        /* index into the matches of the job, or JOB_NONE */
     uint32_t before;       /* the collective right before it on its stream (Q5.4), or JOB_NONE */
+    bool followed;         /* it is right before another one */
     uint32_t row, member;
     bool outside; /* not to be matched: in no step, though the rank has steps; or Q10.2 */
     bool by_all;  /* its name says that all ranks wait for all (Q3.3) */

@@ -164,7 +164,7 @@ static bool link_collectives(struct job_rank *rank, int64_t number, const struct
         if (item->before == JOB_NONE)
             return refuse(lacks, number, before, failure);
         const struct job_collective *other = &rank->collectives[item->before];
-        if (other->start >= other->end || other->end > item->start)
+        if (other->start >= item->start || (wide_time)other->end - item->start > JOB_ROUNDING)
             return refuse(late, number, before, failure); /* there would be no end of it */
         if (!stopper_goes_on(stopper, i, failure))
             return false;

@@ -83,12 +83,13 @@ static bool ends_with_chain(struct job_walk *walk, const struct job_chain *chain
     const struct job_rank *rank = &walk->job->ranks[walk->rank];
     const struct job_collective *found = NULL;
     wide_time earliest = (wide_time)chain->end - JOB_SLACK;
+    wide_time latest = (wide_time)chain->end + JOB_ROUNDING;
     size_t i = 0;
     LOWER_BOUND(i, rank->collective_count, rank->collectives[rank->by_end[i]].end < earliest);
     *event = no_event;
     for (; i < rank->collective_count; i++) {
         const struct job_collective *collective = &rank->collectives[rank->by_end[i]];
-        if (collective->end > chain->end)
+        if (collective->end > latest)
             break;
         if (!stopper_goes_on(walk->job->stopper, walk->steps++, walk->failure))
             return false;
@@ -100,17 +101,20 @@ static bool ends_with_chain(struct job_walk *walk, const struct job_chain *chain
     return true;
 }
 
-/* Whether another chain ends where the owner of a part does (Q5.2). */
-static bool is_cut(const struct job_rank *rank, const struct job_part *part)
+/* Whether the rank waits for the owner of a part: another collective was queued behind it, or
+** another chain ends where it does (Q5.2). */
+static bool is_awaited(const struct job_rank *rank, const struct job_part *part)
 {
     const struct job_chain *chain = &rank->chains[part->chain];
-    int64_t end = rank->collectives[part->owner].end;
+    wide_time end = rank->collectives[part->owner].end;
     size_t i = 0;
+    if (rank->collectives[part->owner].followed)
+        return true;
     if ((wide_time)chain->end - chain->start <= JOB_SLACK)
         return false;
-    LOWER_BOUND(i, rank->chain_count, rank->chains[i].end < end);
+    LOWER_BOUND(i, rank->chain_count, rank->chains[i].end < end - JOB_ROUNDING);
     i += i == part->chain;
-    return i < rank->chain_count && (wide_time)rank->chains[i].end - end <= JOB_SLACK;
+    return i < rank->chain_count && rank->chains[i].end - end <= JOB_SLACK;
 }
 
 /* The rank that started a collective last, of those that did before it ended on one; and when, by
@@ -173,7 +177,8 @@ static bool pass_part(struct job_walk *walk, const struct job_part *part, int64_
     wide_time when, begin = shared(walk, walk->rank, part->start);
     if (!ends_with_chain(walk, &rank->chains[part->chain], own, &awaited))
         return false;
-    if (awaited.rank == JOB_NONE && is_cut(rank, part))
+    if (awaited.rank == JOB_NONE ? is_awaited(rank, part)
+                                 : collective_of(walk, awaited)->before == part->owner)
         awaited = (struct job_event){walk->rank, part->owner};
     uint32_t last = awaited.rank == JOB_NONE ? JOB_NONE : last_to_start(walk, awaited, &when, &its);
     if (last == JOB_NONE || last == walk->rank || when < begin ||
@@ -187,7 +192,8 @@ static bool pass_part(struct job_walk *walk, const struct job_part *part, int64_
     return follow_queue(walk, its);
 }
 
-/* Q10.5: goes back through a wait, or on with the rank for which the thread waits. */
+/* Q10.5: goes back through a wait, through the transfer for which the thread waits, or on with the
+** rank that is late to it. */
 static bool pass_wait(struct job_walk *walk, const struct job_part *wait, int64_t own)
 {
     const struct job_rank *rank = &walk->job->ranks[walk->rank];
@@ -198,10 +204,11 @@ static bool pass_wait(struct job_walk *walk, const struct job_part *wait, int64_
         return false;
     awaited.rank = awaited.collective == JOB_NONE ? JOB_NONE : walk->rank;
     uint32_t last = awaited.rank == JOB_NONE ? JOB_NONE : last_to_start(walk, awaited, &when, &its);
-    if (last == JOB_NONE || when < begin ||
-        (when >= walk->at && walk->visited[last] == walk->visit))
+    if (last == JOB_NONE || (when >= walk->at && walk->visited[last] == walk->visit))
         return stay(walk, begin, JOB_NONE);
-    if (!stay(walk, when, JOB_NONE))
+    wide_time until = when > begin ? when : begin;
+    wide_time end = shared(walk, walk->rank, collective_of(walk, awaited)->end);
+    if (!stay(walk, end > until ? end : until, JOB_NONE) || !stay(walk, until, awaited.collective))
         return false;
     if (walk->at <= when && last != walk->rank)
         hop(walk, last, awaited);

@@ -12,7 +12,7 @@ struct job_stretch {
     int64_t own_start;  /* by that of the rank */
     uint32_t rank;      /* index into job.ranks */
     uint32_t window;    /* of the reference */
-    uint32_t queued;    /* the collective that is the part throughout (Q5.4), or JOB_NONE */
+    uint32_t queued;    /* the collective that is the part throughout (Q5.4, Q10.5), or JOB_NONE */
     uint32_t waiting;   /* the rank that waits for this one at its end, or JOB_NONE */
     uint32_t awaited;   /* the collective that it waits for, of that rank */
 };

@@ -156,6 +156,18 @@ struct name_origin part_origin_of_work(const struct part_names *names, uint32_t 
     return origin;
 }
 
+struct name_origin part_origin_of_collective(const struct part_names *names, uint32_t row)
+{
+    struct name_origin origin = nowhere;
+    if (kind_is_device((enum kind)names->file->columns.kind[row]))
+        return part_origin_of_work(names, row);
+    for (int level = 0; level < LEVEL_COUNT; level++)
+        origin.row[level] = row;
+    if (row_is(names->file, row, CATEGORY_OPERATOR))
+        origin.row[LEVEL_ANNOTATION] = ROW_NONE;
+    return origin;
+}
+
 bool part_names_find(struct part_names *names, const struct name_origin *origin,
                      struct attributed *part)
 {

@@ -39,6 +39,9 @@ uint32_t part_labels(const struct part_names *names, uint32_t track, int64_t ins
 struct name_origin part_origin_of_launch(const struct part_names *names, uint32_t launch);
 struct name_origin part_origin_of_work(const struct part_names *names, uint32_t row);
 
+/* The same of a collective, which may be of the host (Q10.5): all names are its own. */
+struct name_origin part_origin_of_collective(const struct part_names *names, uint32_t row);
+
 /* Fills in the names of a part, but for gaps (A5.4). */
 bool part_names_find(struct part_names *names, const struct name_origin *origin,
                      struct attributed *part);

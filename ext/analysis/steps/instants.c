@@ -339,8 +339,9 @@ bool instants_add_row(struct instants *at, size_t member, const struct window *w
 {
     if (!enter(at, member, window))
         return false;
-    struct name_origin origin = part_origin_of_work(&at->names, row);
-    return add_time(at, CLASS_COMM, &origin, from, to) && add_kernels(at, from, to);
+    struct name_origin origin = part_origin_of_collective(&at->names, row);
+    return add_time(at, CLASS_COMM, &origin, from, to) &&
+           (!at->known->has_work || add_kernels(at, from, to));
 }
 
 bool instants_add_none(struct instants *at)

@@ -6,6 +6,7 @@
 #include "analysis/steps/instants.h"
 #include "analysis/job/job_rank.h"
 #include "analysis/parts/parts.h"
+#include "loading/host_collective.h"
 #include "base/memory.h"
 #include "functions/call/call_trace.h"
 
@@ -131,14 +132,17 @@ static const struct job_window *find_window(struct parts_lister *lister,
     return NULL;
 }
 
-/* The row of device work by its position in traceEvents; ROW_NONE if it is not there. */
+/* The row of device work, or of a collective of the host, by its position in traceEvents; ROW_NONE
+** if it is not there. */
 static uint32_t find_row(const struct parts_lister *lister, size_t member, int64_t event)
 {
-    const struct columns *columns = &lister->trace->members[member].file->columns;
+    const struct trace_file *file = lister->trace->members[member].file;
+    const struct columns *columns = &file->columns;
     size_t row = 0;
     LOWER_BOUND(row, columns->count, columns->event[row] < event);
     bool found = row < columns->count && columns->event[row] == event &&
-                 columns_find(columns, row, KIND_WORK) == row;
+                 (columns_find(columns, row, KIND_WORK) == row ||
+                  host_collective_row(file, row) != HOST_NONE);
     return found ? (uint32_t)row : ROW_NONE;
 }
 

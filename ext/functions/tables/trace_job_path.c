@@ -16,7 +16,7 @@ static const struct table_column columns_of_job_path[] = {
     {"process_group", "TEXT", "its process group"},
     {"queued", "TEXT",
      "stable name of the collective that is all of this time, since the one that is waited for "
-     "was queued behind it; NULL: none"},
+     "was queued behind it, or whose transfer a host waits for; NULL: none"},
     {"ts_ns", "INTEGER", "ns, absolute"},
     {"dur_ns", "INTEGER", "ns"},
     {"not_matched", "INTEGER", "collectives that could not be matched across ranks, in all steps"},
