@@ -97,7 +97,8 @@ async function work(what, job) {
     try {
         await ready;
         done = await job();
-        $("status").textContent = `${done} ${((performance.now() - begin) / 1000).toFixed(1)} s`;
+        const took = performance.now() - begin;
+        $("status").textContent = `${done} ${took < 1000 ? `${took.toFixed(0)} ms` : `${(took / 1000).toFixed(1)} s`}`;
     } catch (error) {
         $("status").textContent = error === "cancelled" ? "Cancelled." : "";
         fail(error);
@@ -121,11 +122,16 @@ function enable() {
 
 $("cancel").onclick = restart;
 
+function sized(bytes) {
+    return bytes < 1e3 ? `${bytes} bytes` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(0)} KB`
+        : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
 function listed(files, what) {
     const names = files.slice(0, 3).map(file => file.name).join(", "), more = files.length - 3;
     const size = files.reduce((sum, file) => sum + file.data.size, 0);
     return files.length === 0 ? ""
-        : `${what}${names}${more > 0 ? ` and ${more} more` : ""}: ${(size / 1e6).toFixed(size < 1e6 ? 3 : 1)} MB`;
+        : `${what}${names}${more > 0 ? ` and ${more} more` : ""}: ${sized(size)}`;
 }
 
 function show_side(side) {
@@ -134,11 +140,17 @@ function show_side(side) {
     place.querySelector(".snapshots").textContent = listed(folders[`${side}_memory`], "Memory: ");
 }
 
+/* Takes other files: what was answered of those before is not of these. */
 async function mount() {
+    answered = null;
+    $("rows").replaceChildren();
+    $("report").hidden = $("keep").hidden = $("error").hidden = true;
+    if ($("cancel").hidden)
+        $("status").textContent = "";
     show_side("control");
     show_side("test");
+    ready = ready.catch(() => {}).then(send); // whatever is asked from now on waits for it
     await ready;
-    await send();
     enable();
 }
 
@@ -160,7 +172,7 @@ async function choose(side, files) {
     const of_memory = file => /\.(pickle|pickle\.gz|pkl)$/.test(file.name);
     const traces = files.filter(file => !of_memory(file));
     if (files.length === 0)
-        return;
+        throw new Error("There are no files in it.");
     if (traces.length)
         folders[side] = folder_of(traces);
     folders[`${side}_memory`] = folder_of(files.filter(of_memory));
@@ -201,15 +213,16 @@ async function files_of_item(item) {
         return await (handle ? files_of_handle(await handle, "") : files_of_entry(entry, ""));
     } catch (error) {
         throw new Error(`${entry.name}: this browser gives no folder that is dropped here (${error.message}). `
-            + "Drop its files, or choose it with the button Folder.");
+            + "Drop its files, or press Choose a folder.");
     }
 }
 
 for (const place of document.querySelectorAll(".side")) {
     const side = place.dataset.side;
     const take = async files => {
-        $("error").hidden = true;
         try {
+            if (!$("cancel").hidden)
+                restart(); // what is being answered is of the files before
             await choose(side, await files);
         } catch (error) {
             fail(error);
@@ -224,7 +237,7 @@ for (const place of document.querySelectorAll(".side")) {
         event.preventDefault();
         place.classList.add("over");
     };
-    place.ondragleave = () => place.classList.remove("over");
+    place.ondragleave = event => place.classList.toggle("over", place.contains(event.relatedTarget));
     place.ondrop = event => {
         event.preventDefault();
         place.classList.remove("over");
@@ -345,6 +358,7 @@ async function show_functions() {
                 button.textContent = name;
                 button.title = question;
                 button.onclick = () => {
+                    $("text").hidden = !$("text").hidden && $("text").textContent === text; // again: closes it
                     $("text").textContent = text;
                 };
                 item.append(button, ` ${question}`);

@@ -13,7 +13,8 @@
 ** {error} instead, as SQLite words it; `ended` with it if the worker cannot go on. {read, size} while files are read.
 */
 const OK = 0, AUTH = 23, ROW = 100, DONE = 101, BLOB = 4, NULL = 5, EIO = 29;
-const BLOCK = 1 << 18, BLOCKS = 32, blocks = new Map(); // bytes; the last blocks of files that were read
+const BLOCK = 1 << 18, BLOCKS = 32, AHEAD = 16; // bytes; blocks that are kept, and that are read at once in sequence
+const blocks = new Map(); // the last blocks of files that were read
 let module, db, size = 0, read = 0, told = 0, changed = false;
 
 function pointer_of(text) {
@@ -152,20 +153,35 @@ function bytes_at(data, from, to) {
     return bytes;
 }
 
-/* Copies bytes of a file. SQLite reads pages of some KB, each of which would take as long as a block. */
-function copy_bytes({id, contents, size: end}, from, to, place) {
-    if (contents instanceof ArrayBuffer || to - from >= BLOCK)
-        return place.set(bytes_at(contents, from, to));
+/*
+** A block of a file. Each read takes a millisecond or two, however small it is, and SQLite reads pages of some KB: so
+** blocks are kept, and where one follows the last that was read, the next ones are read with it.
+*/
+function block_of(file, number) {
+    const key = i => `${file.id} ${i}`, kept = blocks.get(key(number));
+    if (kept) {
+        blocks.delete(key(number));
+        blocks.set(key(number), kept); // the last is the latest
+        return kept;
+    }
+    const count = Math.min(file.next === number ? AHEAD : 1, Math.ceil(file.size / BLOCK) - number);
+    const begin = number * BLOCK, bytes = bytes_at(file.contents, begin, Math.min(begin + count * BLOCK, file.size));
+    file.next = number + count;
+    for (let i = count - 1; i >= 0; i--)
+        blocks.set(key(number + i), bytes.subarray(i * BLOCK, (i + 1) * BLOCK));
+    for (const last of [...blocks.keys()].slice(0, -BLOCKS))
+        blocks.delete(last);
+    return blocks.get(key(number));
+}
+
+function copy_bytes(file, from, to, place) {
+    if (file.contents instanceof ArrayBuffer)
+        return place.set(bytes_at(file.contents, from, to));
     for (let at = from; at < to;) {
-        const number = Math.floor(at / BLOCK), begin = number * BLOCK, key = `${id} ${number}`;
-        const block = blocks.get(key) || bytes_at(contents, begin, Math.min(begin + BLOCK, end));
-        const part = block.subarray(at - begin, to - begin);
+        const number = Math.floor(at / BLOCK), begin = number * BLOCK;
+        const part = block_of(file, number).subarray(at - begin, to - begin);
         place.set(part, at - from);
         at += part.length;
-        blocks.delete(key);
-        blocks.set(key, block); // the last is the latest
-        if (blocks.size > BLOCKS)
-            blocks.delete(blocks.keys().next().value);
     }
 }
 
