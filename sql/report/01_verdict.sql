@@ -33,6 +33,9 @@ alike AS MATERIALIZED (
   FROM trace_step_diff(CASE WHEN :strata > 1 THEN :control END, :test, :control_rank, :test_rank, :control_iteration,
                        :test_iteration, 'op', :clock, NULL, NULL, :steps)
   LIMIT -1),
+headline AS MATERIALIZED ( -- of steps of several strata, the verdict is about like sizes
+  SELECT CASE WHEN :strata > 1 AND :verdict <> 'unclear' THEN (SELECT sum(within) FROM alike) ELSE :diff_ms END AS ms
+  LIMIT -1),
 told_alike AS (
   SELECT coalesce(trace_label(name), 'without a name') AS text, within,
          row_number() OVER (ORDER BY abs(within) DESC, class, name) AS place, count(*) OVER () AS count
@@ -51,19 +54,19 @@ said(part, place, block, strong, text, diff) AS (
              || :unit || ' per ' || :per || ' on both sides'
            ELSE CASE WHEN :verdict = 'unclear' AND :strata > 1 THEN 'No clear difference over all sizes: '
                      WHEN :verdict = 'unclear' THEN 'No clear difference: ' ELSE '' END
-             || CASE WHEN abs(:diff_ms) < :least THEN '0' ELSE
-                  replace(printf('%+.*f', :digits, :diff_ms / :size), '-', '−') END || ' ' || :unit || ' per ' || :per
-             || CASE WHEN :control_ms > 0 AND abs(:diff_ms) >= :least THEN
-                  CASE WHEN :diff_ms >= 9.995 * :control_ms THEN printf(' (× %,d)', round(:test_ms / :control_ms))
-                       ELSE replace(printf(CASE WHEN abs(:diff_ms) >= 0.0995 * :control_ms
+             || CASE WHEN abs(ms) < :least THEN '0' ELSE
+                  replace(printf('%+.*f', :digits, ms / :size), '-', '−') END || ' ' || :unit || ' per ' || :per
+             || CASE WHEN :control_ms > 0 AND abs(ms) >= :least THEN
+                  CASE WHEN ms >= 9.995 * :control_ms THEN printf(' (× %,d)', round((:control_ms + ms) / :control_ms))
+                       ELSE replace(printf(CASE WHEN abs(ms) >= 0.0995 * :control_ms
                                                      THEN ' (%+.0f'||char(160)||'%%)'
-                                                WHEN abs(:diff_ms) >= 0.00995 * :control_ms
+                                                WHEN abs(ms) >= 0.00995 * :control_ms
                                                      THEN ' (%+.1f'||char(160)||'%%)'
-                                                ELSE ' (%+.2f'||char(160)||'%%)' END, 100 * :diff_ms / :control_ms),
+                                                ELSE ' (%+.2f'||char(160)||'%%)' END, 100 * ms / :control_ms),
                                     '-', '−') END ELSE '' END
              || coalesce(': ' || :verdict_text, '')
-             || CASE WHEN :strata > 1 AND :verdict <> 'unclear' THEN ' over all sizes' ELSE '' END
            END, NULL
+  FROM headline
   UNION ALL
   SELECT 2, 1, 'bars', NULL, NULL, NULL WHERE :verdict <> 'empty'
   UNION ALL
@@ -108,7 +111,11 @@ said(part, place, block, strong, text, diff) AS (
            WHEN 'identical' THEN CASE WHEN :control = :test THEN
              'Control and test are the same path, so every part is equal.'
              ELSE 'Every part of the step takes the same time on both sides, to the nanosecond.' END
-           ELSE CASE :verdict
+           ELSE CASE CASE WHEN :strata > 1 AND :verdict <> 'unclear' THEN 'sizes' ELSE :verdict END
+             WHEN 'sizes' THEN 'Steps of ' || :strata || ' sizes are compared size by size: where test is '
+               || CASE WHEN (SELECT ms FROM headline) > 0 THEN 'slower' ELSE 'faster' END || ', its step is the '
+               || CASE WHEN (SELECT ms FROM headline) > 0 THEN 'longer' ELSE 'shorter' END
+               || ' one in nine of ten pairs of a size or more'
              WHEN 'clear' THEN 'The steps agree: every one of test’s ' || :test_steps || ' is '
                || CASE WHEN :diff_ms > 0 THEN 'longer' ELSE 'shorter' END || ' than every one of control’s '
                || :control_steps

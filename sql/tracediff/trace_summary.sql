@@ -289,11 +289,20 @@ joined AS MATERIALIZED (
   GROUP BY line),
 
 -- WORDS. What is said of a line is its prefix, its body and its tail; of one that is too long, the body is cut
+told_alike AS MATERIALIZED (
+  SELECT sum(within) AS alike_ms, sum(mix) AS mix_ms,
+         coalesce(' (' || printf('%+.1f', 100 * sum(within) / nullif(:control_ms, 0)) || ' %)', '') AS alike_percent
+  FROM alike
+  LIMIT -1),
 verdict_words AS (
   SELECT CASE WHEN :compared IS NULL
                 THEN 'nothing to compare: no events in '
                      || CASE WHEN :control_ms IS NOT NULL THEN 'test' WHEN :test_ms IS NOT NULL THEN 'control'
                              ELSE 'control and in test' END
+              WHEN :strata > 1 AND :judgement LIKE 'test is%'
+                THEN :judgement || printf(': %+.*f %s', :digits, alike_ms / :size, :unit) || alike_percent
+                     || printf('; over all sizes %.*f -> %.*f %s a step', :digits, :control_ms / :size, :digits,
+                               :test_ms / :size, :unit)
               ELSE :judgement || CASE WHEN :strata > 1 THEN ' over all sizes' ELSE '' END
                    || printf(': %.*f -> %.*f %s a %s, ', :digits, :control_ms / :size, :digits, :test_ms / :size, :unit,
                              CASE WHEN :control_steps = 0 AND :test_steps = 0 THEN 'trace' ELSE 'step' END)
@@ -301,7 +310,8 @@ verdict_words AS (
                            ELSE printf('%+.*f %s', :digits, :diff_ms / :size, :unit) || percent END END AS text
   FROM (SELECT CASE WHEN :rise >= 999.5 THEN printf(' (x %,d)', round(:test_ms / :control_ms))
                     WHEN :rise IS NULL THEN ''
-                    ELSE printf(' (%+.*f %%)', (abs(:rise) < 9.95) + (abs(:rise) < 0.995), :rise) END AS percent)),
+                    ELSE printf(' (%+.*f %%)', (abs(:rise) < 9.95) + (abs(:rise) < 0.995), :rise) END AS percent)
+  CROSS JOIN told_alike),
 coverage AS MATERIALIZED (
   SELECT CASE WHEN :control_steps = 1 THEN '1 step' WHEN :control_steps > 0 THEN :control_steps || ' steps'
               WHEN :test_steps > 0 THEN 'a whole trace' ELSE 'whole traces' END
@@ -311,6 +321,7 @@ coverage AS MATERIALIZED (
                  ELSE ' and ' END
          || t_low || replace('-' || t_high, '-' || t_low, '')
          || CASE WHEN :verdict = 'no difference' THEN ': all parts are equal; '
+                 WHEN :strata > 1 THEN ', of ' || :strata || ' sizes; '
                  WHEN :test_low_ms > :control_high_ms THEN ': all longer; '
                  WHEN :control_low_ms > :test_high_ms THEN ': all shorter; ' ELSE ': they overlap; ' END
          || CASE WHEN :is_job THEN 'job of ' || :ranks || ' ranks'
@@ -372,12 +383,9 @@ worded AS MATERIALIZED (
          CASE kind
            WHEN 'verdict' THEN (SELECT text FROM verdict_words)
            WHEN 'coverage' THEN (SELECT text FROM coverage_words)
-           WHEN 'mix' THEN (SELECT printf('at like sizes %+.*f %s', :digits, sum(within) / :size, :unit)
-                                   || coalesce(' (' || printf('%+.1f', 100 * sum(within) / nullif(:control_ms, 0))
-                                                    || ' %)', '')
-                                   || printf('; from another mix of requests %+.*f %s',
-                                             :digits, sum(mix) / :size, :unit)
-                            FROM alike)
+           WHEN 'mix' THEN (SELECT printf('at like sizes %+.*f %s', :digits, alike_ms / :size, :unit) || alike_percent
+                                   || printf('; from another mix of requests %+.*f %s', :digits, mix_ms / :size, :unit)
+                            FROM told_alike)
            WHEN 'untraced' THEN printf('untraced: %.*f -> %.*f %s a step, %+.*f %s; traced %+.*f %s', :digits,
                                        :control_untraced / :size, :digits, :test_untraced / :size, :unit, :digits,
                                        :untraced / :size, :unit, :digits, :diff_ms / :size, :unit)

@@ -15,7 +15,7 @@
 --   :steps              TEXT           which events are steps: 'auto', 'profiler',
 --                                      a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
---   verdict             TEXT     in words (rules 2 to 4), such as 'slower here'
+--   verdict             TEXT     in words (rules 2 to 5), such as 'slower here'
 --   control_ms          REAL     ms, mean of the steps that are kept
 --   test_ms             REAL     ms, the same for test
 --   diff_ms             REAL     ms, test minus control
@@ -45,14 +45,14 @@
 --      than the median by five median absolute deviations and by half of it, the longest first, at most a tenth of the
 --      steps, but one. Steps of several strata (A13), and steps that are asked for as 'all' or by number, are all kept.
 --      A step is the mean over its ranks here.
---   2. Medians decide: 'slower here' or 'faster here', unless it is one of these. 'nothing to compare': a side has no
+--   2. Of steps of one stratum, medians decide: 'slower here' or 'faster here', unless it is one of these. 'nothing to compare': a side has no
 --      events. 'no difference': every part of the step takes the same time. 'no clear difference': the medians
 --      differ by less than 0.5 %, or by less than the longer of the ranges from the shortest to the longest step of a
 --      side while these ranges overlap, or the other way than the means.
 --   3. 'here': one recording a side says nothing about another one. trace_ab compares several.
 --   4. 'slower in some steps': a quarter to three quarters of test's steps, two or more, are longer than all of
---      control's by more than control's steps differ, the others are not longer than these, and each side has four
---      steps or more.
+--      control's by more than control's steps differ and by 2 %, the others are not longer than these, and each side has
+--      four steps or more.
 WITH asked AS MATERIALIZED (
   SELECT control_chosen, test_chosen, control_job, test_job
   FROM trace_compared_ranks(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :steps)
@@ -125,9 +125,35 @@ pair AS MATERIALIZED (
 -- differ
 judged AS MATERIALIZED (
   SELECT pair.*, c_ns * t_windows = t_ns * c_windows AS is_equal, count(DISTINCT stratum) AS strata,
-         count(*) FILTER (WHERE side = 1 AND NOT is_out AND ms > 2 * c_high - c_low AND ms > 1.005 * c_high) AS slow,
+         count(*) FILTER (WHERE side = 1 AND NOT is_out AND ms > 2 * c_high - c_low AND ms > 1.02 * c_high) AS slow,
          count(*) FILTER (WHERE side = 1 AND NOT is_out AND ms <= c_high) AS within
   FROM pair LEFT JOIN marked
+  LIMIT -1),
+-- of strata (rule 5): pairs in which test's step is longer; less: of control's steps those that are not longer, and
+-- those that are shorter
+ranked AS (
+  SELECT stratum, side, ms, count(*) FILTER (WHERE side = 0) OVER pairs
+         + count(*) FILTER (WHERE side = 0) OVER (pairs GROUPS UNBOUNDED PRECEDING EXCLUDE GROUP) AS less
+  FROM marked
+  WHERE first_stratum <> all_strata
+  WINDOW pairs AS (PARTITION BY stratum ORDER BY ms)),
+stratum AS (
+  SELECT *, min(c_n, t_n) >= 8 AS is_known,
+         min(c_n, t_n) >= 8 AND t_median >= 1.005 * c_median AND longer >= 0.9 AS is_slower,
+         min(c_n, t_n) >= 8 AND c_median >= 1.005 * t_median AND longer <= 0.1 AS is_faster,
+         (t_ms - c_ms) * (1.0 * c_n / sum(c_n) OVER () + 1.0 * t_n / sum(t_n) OVER ()) AS diff
+  FROM (SELECT *, less / 2.0 / (c_n * t_n) AS longer
+        FROM (SELECT stratum, count(*) FILTER (WHERE side = 0) AS c_n, count(*) FILTER (WHERE side = 1) AS t_n,
+                     avg(ms) FILTER (WHERE side = 0) AS c_ms, avg(ms) FILTER (WHERE side = 1) AS t_ms,
+                     trace_quantile(ms, 0.5) FILTER (WHERE side = 0) AS c_median,
+                     trace_quantile(ms, 0.5) FILTER (WHERE side = 1) AS t_median,
+                     sum(less) FILTER (WHERE side = 1) AS less
+              FROM ranked
+              GROUP BY stratum))),
+sizes AS MATERIALIZED (
+  SELECT total(CASE WHEN is_slower THEN t_n END) AS slower, total(CASE WHEN is_faster THEN t_n END) AS faster,
+         total(CASE WHEN is_known THEN t_n END) AS known, total(diff) AS diff
+  FROM stratum
   LIMIT -1),
 compared AS (
   SELECT *, is_equal AND NOT EXISTS (
@@ -139,6 +165,12 @@ compared AS (
   FROM judged)
 SELECT CASE WHEN c_mean IS NULL OR t_mean IS NULL THEN 'nothing to compare'
             WHEN identical THEN 'no difference'
+            WHEN strata > 1 THEN coalesce(
+              (SELECT CASE WHEN slower > 0 AND faster = 0 AND diff >= 0 THEN 'slower'
+                           WHEN faster > 0 AND slower = 0 AND diff <= 0 THEN 'faster' END
+                      || CASE WHEN 4 * max(slower, faster) < 3 * known THEN ' at some sizes' ELSE ' at like sizes' END
+               FROM sizes),
+              'no clear difference')
             WHEN min(c_steps, t_steps) >= 4 AND slow >= 2 AND slow + within = t_steps / t_ranks
                  AND 4 * slow BETWEEN t_steps / t_ranks AND 3 * t_steps / t_ranks THEN 'slower in some steps'
             WHEN abs(t_median - c_median) < 0.005 * c_median OR (t_median - c_median) * (t_mean - c_mean) <= 0

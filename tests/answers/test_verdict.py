@@ -78,12 +78,45 @@ class Verdict(InFolder):
         columns = "verdict, slow_steps"
         self.assertEqual(self.verdict((10, 11, 10, 11), (10, 14, 10, 14), columns), ("slower in some steps", 2))
         self.assertEqual(self.verdict((10, 11, 10, 11), (10, 14, 10, 10), columns), ("no clear difference", 1))
+        self.assertEqual(self.verdict((1000, 1001, 1000, 1001), (1000, 1030, 1000, 1030), columns)[0],
+                         "slower in some steps")
+        self.assertEqual(self.verdict((1000, 1001, 1000, 1001), (1000, 1020, 1000, 1020), columns),
+                         ("no clear difference", 0))
         # one is between
         self.assertEqual(self.verdict((10, 11, 10, 11), (10, 14, 12, 14), columns)[0], "no clear difference")
         self.assertEqual(self.verdict((10, 12, 10, 11), (10, 13, 10, 13), columns)[0], "no clear difference")
         self.verdict((10, 11, 10, 11), (10, 14, 10, 14))
         self.assertTrue(self.value("SELECT text FROM trace_summary('a.json', 'b.json')").startswith(
             "test is slower here in 2 of 4 steps: "))
+
+    def sizes(self, control, test, columns="verdict"):
+        """Steps of a server: (requests, ms) each."""
+        for path, steps in (("a.json", control), ("b.json", test)):
+            events, at = [], 0
+            for number, (requests, length) in enumerate(((1, 1), *steps, (1, 1))):
+                name = f"execute_context_0(0)_generation_{requests}({requests})"
+                events += [event(name, 1000 * at, 1000 * length, cat="user_annotation"),
+                           event("op", 1000 * at, 1000 * length)]
+                at += length
+            write(path, document(*events))
+        return self.rows(VERDICT.format(columns))[0]
+
+    def test_sizes_decide_where_steps_have_several(self):
+        """Rule 5"""
+        both = [(8, 10 + n % 3 / 10) for n in range(9)] + [(32, 20 + n % 5) for n in range(12)]
+
+        def changed(size, more, also=()):
+            return [(n, ms + more * (n == size)) for n, ms in both] + list(also)
+        self.assertEqual(self.sizes(both, changed(8, 0.3)), ("slower at some sizes",))
+        self.assertEqual(self.sizes(changed(8, 0.3), both), ("faster at some sizes",))
+        self.assertEqual(self.sizes(both, [(n, ms + 5) for n, ms in both]), ("slower at like sizes",))
+        self.assertEqual(self.sizes(both, changed(8, 0.3, both[9:] * 3)), ("slower at some sizes",))
+        # less than 0.5 %; not in nine of ten pairs; a size is slower, another one faster
+        for other in (changed(8, 0.04), changed(8, 0.1), [(n, ms + (1 if n == 8 else -8)) for n, ms in both]):
+            self.assertEqual(self.sizes(both, other), ("no clear difference",))
+        # seven steps of a size on a side are too few
+        few = [(n, ms + 5 * (n == 8)) for n, ms in both if n == 32] + [(8, 15)] * 7
+        self.assertEqual(self.sizes(both, few), ("no clear difference",))
 
     def test_no_percentage_of_thousands(self):
         write("a.json", trace(1, 1, 1))
