@@ -42,17 +42,23 @@
 -- Grain: one row.
 -- Rules:
 --   1. Outliers are left out of both means and of what is said of parts: of four or more steps, those that are longer
---      than the median by five median absolute deviations and by half of it, the longest first, at most a tenth of the
---      steps, but one. Steps of several strata (A13), and steps that are asked for as 'all' or by number, are all kept.
---      A step is the mean over its ranks here.
---   2. Of steps of one stratum, medians decide: 'slower here' or 'faster here', unless it is one of these. 'nothing to compare': a side has no
---      events. 'no difference': every part of the step takes the same time. 'no clear difference': the medians
---      differ by less than 0.5 %, or by less than the longer of the ranges from the shortest to the longest step of a
---      side while these ranges overlap, or the other way than the means.
+--      than the median by five median absolute deviations and by half of it, the longest first, at most a tenth of
+--      the steps, but one. Steps of several strata (A13), and steps that are asked for as 'all' or by number, are all
+--      kept. A step is the mean over its ranks here.
+--   2. Of steps of one stratum, medians decide: 'slower here' or 'faster here', unless it is one of these. 'nothing
+--      to compare': a side has no events. 'no difference': every part of the step takes the same time. 'no clear
+--      difference': the medians differ by less than 0.5 %, or by less than the longer of the ranges from the shortest
+--      to the longest step of a side while these ranges overlap, or the other way than the means.
 --   3. 'here': one recording a side says nothing about another one. trace_ab compares several.
 --   4. 'slower in some steps': a quarter to three quarters of test's steps, two or more, are longer than all of
---      control's by more than control's steps differ and by 2 %, the others are not longer than these, and each side has
---      four steps or more.
+--      control's by more than control's steps differ and by 2 %, the others are not longer than these, and each side
+--      has four steps or more.
+--   5. Of steps of several strata, sizes decide. A stratum with eight steps or more on each side is slower if its
+--      median is longer in test by 0.5 % or more, and test's step is the longer one in nine of ten pairs of a step of
+--      control and one of test; equal ones count half. It is 'slower at like sizes' if strata are slower, none is
+--      faster likewise, and the differences of means at like sizes (A13.1) add up to 0 or more; 'slower at some
+--      sizes' if less than three quarters of test's steps in strata with eight or more are in those that are slower.
+--      'faster at like sizes' and 'faster at some sizes' likewise; else 'no clear difference'.
 WITH asked AS MATERIALIZED (
   SELECT control_chosen, test_chosen, control_job, test_job
   FROM trace_compared_ranks(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :steps)

@@ -308,6 +308,18 @@ class Verdicts(Ab):
         self.assertNotEqual(self.rows(ask, "CPU")[0][1], "step")
         self.assertEqual(self.ask("control_mean", " AND measure = 'count'", name="step")[0], 9000)
 
+    def test_steps_are_those_of_the_device(self):
+        """V1.2: a host that runs ahead launches a step in 10 us, the device takes 100 or 150 for it."""
+        for side, durations in (("control", (100, 102, 101)), ("test", (150, 151, 152))):
+            for number, each in enumerate(durations):
+                events = []
+                for at in range(5):
+                    events += [step(at, 10 * at, 10), launch(10 * at + 1, 1, at),
+                               kernel("k", 100 + each * at, each, at)]
+                write(f"{side}/{number}/rank0.json", document(*events, baseTimeNanoseconds=next(SINCE_BOOT)))
+        self.close(self.ask("control_mean, test_mean, gate", name="step"),
+                   ((100 * 102 * 101) ** (1 / 3), (150 * 151 * 152) ** (1 / 3), "slower"))
+
     def test_names_are_the_family(self):
         """q and the gate are over the rows of the call."""
         others = [(f"other{i}", 50) for i in range(20)]

@@ -650,7 +650,8 @@ class OnHosts(InFolder):
         self.assertEqual(self.rows("SELECT rank, class, name, time FROM trace_step_time('job', 'job', 'all')"
                                    " ORDER BY rank, time DESC"),
                          [(0, "host", "next", 99.0), (0, "comm", "gloo:all_reduce", 8.0),
-                          (0, "unrecorded", "between c10d::allreduce_ and next", 1.0), (1, "host", "slow", 80.0), (1, "unrecorded", "before slow", 10.0),
+                          (0, "unrecorded", "between c10d::allreduce_ and next", 1.0), (1, "host", "slow", 80.0),
+                          (1, "unrecorded", "before slow", 10.0),
                           (1, "host", "c10d::allreduce_", 1.0),
                           (1, "unrecorded", "between c10d::allreduce_ and next", 1.0)])
 

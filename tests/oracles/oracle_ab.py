@@ -24,6 +24,7 @@ import oracle
 import oracle_marks
 import oracle_names
 import oracle_stacks
+import oracle_steps
 
 Row = namedtuple("Row", "name device unit control_n test_n control_steps test_steps control_mean test_mean diff"
                         " diff_pct "
@@ -280,9 +281,10 @@ def read(paths, ranks=None, iterations="steady", device_type="ALL", use_short_na
             value = Fraction(places[row.file, row.event].self_ns or 0, 1000)
         sums[row.device, spelt(row.name, use_short_name)][row.iteration, rank_of[row.file]] += value
     if device_type == "ALL":
-        for step in (step for file in files for step in file.steps):
-            if pairs is None or (step.file, step.iteration) in pairs:
-                sums[STEP][step.iteration, step.rank] += Fraction(step.dur_ns, 1000)
+        for file in (file for file in files if file.steps):
+            for window in oracle_steps.windows_of(file, "device"):
+                if pairs is None or (file.path, window.iteration) in pairs:
+                    sums[STEP][window.iteration, file.rank] += Fraction(window.end - window.start, 1000)
     if pairs is None:  # one value
         count = oracle.select(trace, ranks, iterations, device_type)[1]
         numbers, values = [None], {key: [sum(by.values()) / count] for key, by in sums.items()}

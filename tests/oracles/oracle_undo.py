@@ -15,8 +15,8 @@ from functools import cached_property
 
 import oracle
 import oracle_job
-from oracle_gains import (DEVICE, GAP, HOST, LATENCY, LAUNCH, STREAM, SYNC, THREAD, TRANSFER, WAIT, Changed, Clock, Edge,
-                          Lag, tenth, times)
+from oracle_gains import (DEVICE, GAP, HOST, LATENCY, LAUNCH, STREAM, SYNC, THREAD, TRANSFER, WAIT, Changed, Clock,
+                          Edge, Lag, tenth, times)
 from oracle_steps import OPERATORS, end, kind, stable, thread_of
 
 GONE = object()

@@ -425,7 +425,8 @@ class States(OnPage):
         page = self.page(*(os.path.join(EXAMPLES, "serving", side) for side in ("control", "test")))
         self.assertEqual(page.one("h1").text, "+0.013 ms per step (+1.4\u00a0%): test is slower at some sizes")
         self.assertIn("Steps of 4 sizes are compared size by size: where test is slower, its step is the longer one in "
-                      "nine of ten pairs of a size or more (control 0.397\u20133.583, test 0.427\u20135.707 ms).", page.text)
+                      "nine of ten pairs of a size or more (control 0.397\u20133.583, test 0.427\u20135.707 ms).",
+                      page.text)
         leads = [" ".join(lead.text.split()) for lead in page.one("main").all("p")
                  if lead.attributes.get("class") == "lead"]
         self.assertEqual(leads[:2], ["At like sizes: +0.013 ms; from another mix of requests: \u22120.016 ms.",

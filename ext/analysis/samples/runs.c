@@ -5,6 +5,8 @@
 #include "base/memory.h"
 #include "base/hash.h"
 #include "base/sort.h"
+#include "analysis/parts/busy.h"
+#include "analysis/parts/step_windows.h"
 
 /* A step of one rank. */
 struct rank_step {
@@ -39,23 +41,29 @@ static int rank_step_order(const void *a, const void *b)
     return order ? order : COMPARE(x->rank, y->rank);
 }
 
+/* V1.2: by the device's clock, where the file has device work. */
 static bool add_steps_of(struct run_steps *steps, const struct trace_member *member,
-                         const unsigned char *chosen)
+                         const unsigned char *chosen, const struct stopper *stopper,
+                         struct failure *failure)
 {
-    for (size_t s = 0; s < member->steps->count; s++) {
-        const struct step *step = &member->steps->items[s];
-        if (chosen && !chosen[step->iteration])
-            continue;
-        if (!MEMORY_GROW(steps->items, steps->capacity, steps->count + 1))
-            return false;
-        steps->items[steps->count++] =
-            (struct rank_step){member_iteration(member, step->iteration), member->rank,
-                               member->file->columns.dur[step->row]};
+    struct windows windows;
+    if (member->steps->count == 0)
+        return true;
+    if (!windows_make(&windows, member, busy_any(&member->file->columns), stopper, failure))
+        return false;
+    bool done = MEMORY_GROW(steps->items, steps->capacity, steps->count + windows.count) ||
+                failure_memory(failure);
+    for (size_t i = 0; done && i < windows.count; i++) {
+        const struct window *window = &windows.items[i];
+        if (!chosen || chosen[window->step])
+            steps->items[steps->count++] =
+                (struct rank_step){window->iteration, member->rank, window->end - window->start};
     }
-    return true;
+    windows_clear(&windows);
+    return done;
 }
 
-/* Joins the events of one step of one rank, and counts the ranks of each step. */
+/* Joins the steps of one number of one rank, and counts the ranks of each step. */
 static void join_steps(struct run_steps *steps)
 {
     size_t kept = 0;
@@ -84,8 +92,9 @@ static bool find_steps(struct run_steps *steps, const struct trace *trace,
 {
     for (size_t i = 0; i < trace->count; i++)
         if (trace->members[i].chosen &&
-            !add_steps_of(steps, &trace->members[i], choice->everything ? NULL : choice->chosen[i]))
-            return failure_memory(failure);
+            !add_steps_of(steps, &trace->members[i], choice->everything ? NULL : choice->chosen[i],
+                          stopper, failure))
+            return false;
     steps->iterations = memory_zeroed(steps->count, sizeof *steps->iterations);
     steps->ranks = memory_zeroed(steps->count, sizeof *steps->ranks);
     if (!steps->iterations || !steps->ranks)
