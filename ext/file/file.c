@@ -82,6 +82,7 @@ void file_shrink(struct trace_file *file)
     memory_free(file->known_steps);
     memory_free(file->annotations);
     memory_free(file->groups);
+    memory_free(file->xla);
     if (file->source && file->source->release)
         file->source->release(file->origin);
     file->origin = NULL;
@@ -91,6 +92,8 @@ void file_shrink(struct trace_file *file)
     file->annotation_count = 0;
     file->groups = NULL;
     file->group_count = file->group_capacity = 0;
+    file->xla = NULL;
+    file->xla_count = file->xla_capacity = 0;
     file->loaded = false;
 }
 
@@ -129,6 +132,7 @@ size_t file_memory(const struct trace_file *file)
            orders_memory(file) + file->names.count * sizeof *file->categories +
            file->annotation_count * sizeof *file->annotations +
            file->group_capacity * sizeof *file->groups +
+           file->xla_capacity * sizeof *file->xla +
            file->tracks.capacity * sizeof *file->tracks.items + file->metadata_length +
            file->origin_size + file->part_count * sizeof *file->parts;
 }

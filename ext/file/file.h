@@ -42,6 +42,13 @@ struct process_group {
     uint32_t collective; /* of a collective on the host: its name (Q10.1) */
 };
 
+/* What XLA's args say of a row (xla.h): ids of names, or NAME_NONE. */
+struct xla_said {
+    uint32_t row;
+    uint32_t op, module; /* of device work */
+    int64_t step;        /* of a step: its number, else NUMBER_NONE */
+};
+
 /* Call stacks by row (T5); derived when a query first needs them. */
 struct stacks {
     bool made;
@@ -109,6 +116,8 @@ struct trace_file {
     size_t annotation_count;
     struct process_group *groups; /* of collectives whose args tell it, in the order of the file */
     size_t group_count, group_capacity;
+    struct xla_said *xla; /* in the order of the file */
+    size_t xla_count, xla_capacity;
 };
 
 /* Whether a row has a category. */

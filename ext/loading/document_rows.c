@@ -4,6 +4,7 @@
 #include "file/kinds.h"
 #include "file/roles.h"
 #include "groups.h"
+#include "file/xla.h"
 #include "loading.h"
 #include "reader/memo.h"
 #include "text/ascii.h"
@@ -324,8 +325,32 @@ static bool take_group(struct document_reading *reading, struct event *event,
     return groups_add(file, row, category, values, reading->failure);
 }
 
+/* The same if it is a text. */
+static bool text_in_args(struct document_reading *reading, const struct event *event,
+                         const char *key, uint32_t *id)
+{
+    struct token value;
+    *id = NAME_NONE;
+    return !scan_member(&event->field[EVENT_ARGS], key, &value) || !is_text(&value) ||
+           value_in_args(reading, event, key, id);
+}
+
+/* Keeps what XLA says of the last row (T11, A17). */
+static bool take_xla(struct document_reading *reading, struct event *event)
+{
+    struct trace_file *file = reading->file;
+    uint32_t op = NAME_NONE, module = NAME_NONE;
+    if (!is_object(&event->field[EVENT_ARGS]))
+        return true;
+    if (file->columns.correlation[file->columns.count - 1] == NUMBER_NONE)
+        return xla_add(file, op, module, integer_in_args(event, "step_num"), reading->failure);
+    return text_in_args(reading, event, "hlo_op", &op) &&
+           text_in_args(reading, event, "hlo_module", &module) &&
+           xla_add(file, op, module, NUMBER_NONE, reading->failure);
+}
+
 /* Looks for what stands for the stream and the correlation of an event without a category, which is
-** the last row (T9.8, T10.6). */
+** the last row (T9.8, T10.6), and for what XLA says of it. */
 static __attribute__((noinline)) bool look_in_args(struct document_reading *reading,
                                                    struct event *event)
 {
@@ -335,6 +360,8 @@ static __attribute__((noinline)) bool look_in_args(struct document_reading *read
     event_complete(event);
     if (columns->correlation[row] == NUMBER_NONE)
         columns->correlation[row] = integer_in_args(event, "correlation_id");
+    if (!take_xla(reading, event))
+        return false;
     if (place.stream != NUMBER_NONE)
         return true;
     place.stream = integer_in_args(event, "Stream Id");

@@ -6,7 +6,9 @@
 #include "text/number.h"
 #include "annotation_steps.h"
 #include "base/integers.h"
+#include "file/roles.h"
 #include "naming/step_form.h"
+#include "file/xla.h"
 
 /* N of a step's name, or NUMBER_NONE. */
 static int64_t step_number(const struct name *name)
@@ -20,6 +22,19 @@ static int64_t step_number(const struct name *name)
     return number;
 }
 
+/* The number that the name of a row gives it, or XLA's args (T11), or NUMBER_NONE. `*next` as in
+** xla_of_row(). */
+static int64_t number_of(const struct trace_file *file, const int64_t *number, size_t row,
+                         size_t *next)
+{
+    const struct xla_said *said = xla_of_row(file, row, next);
+    const struct place *place = row_place(&file->columns, row);
+    bool step = said && said->step != NUMBER_NONE && place->cat == NAME_NONE &&
+                file->columns.name[row] != NAME_NONE &&
+                file->tracks.items[place->track].role == ROLE_XLA_HOST;
+    return step ? said->step : step_number_of_row(file, number, row);
+}
+
 static bool row_is_step(const struct columns *columns, size_t row)
 {
     return !kind_is_device(columns->kind[row]) && columns->ts[row] != NUMBER_NONE &&
@@ -31,11 +46,11 @@ static bool collect_steps(struct steps *steps, const struct trace_file *file, co
                           const struct stopper *stopper, struct failure *failure)
 {
     const struct columns *columns = &file->columns;
-    size_t step_capacity = 0, number_capacity = 0;
+    size_t step_capacity = 0, number_capacity = 0, next = 0;
     for (size_t row = 0; row < columns->count; row++) {
         if (!stopper_goes_on(stopper, row, failure))
             return false;
-        int64_t its = step_number_of_row(file, number, row);
+        int64_t its = number_of(file, number, row, &next);
         if (its == NUMBER_NONE)
             continue;
         bool step = row_is_step(columns, row);
@@ -54,9 +69,10 @@ static bool collect_steps(struct steps *steps, const struct trace_file *file, co
                     stopper, failure))
         return false;
     steps->iteration_count = drop_doubles(steps->iterations, steps->iteration_count);
+    next = 0;
     for (size_t i = 0; i < steps->count; i++)
         steps->items[i].iteration =
-            steps_iteration(steps, step_number_of_row(file, number, steps->items[i].row));
+            steps_iteration(steps, number_of(file, number, steps->items[i].row, &next));
     return true;
 }
 

@@ -5,7 +5,8 @@
 
 /* Fills file->profiler_steps and file->known_steps, and completes the annotations (annotations.h).
 ** The links and annotations of the file must be known.
-** 1. A step of the profiler is a host event named exactly `ProfilerStep#N` or `ProfilerStep #N`.
+** 1. A step of the profiler is a host event named exactly `ProfilerStep#N` or `ProfilerStep #N`, or
+**    one of XLA whose args have `step_num`.
 ** 2. A host event is in the step whose [start, end) holds its start. Among several, in the step
 **    with the latest start; ties: later in the file.
 ** 3. Device work and syncs are in the iteration of their launch.

@@ -372,3 +372,15 @@ size_t name_short(const char *name, size_t length, char *to)
     size_t shortened = short_signature(rest, end, to + prefix);
     return shortened > 0 ? prefix + shortened : name_stable(name, length, to); /* rule 10 */
 }
+
+size_t name_without_numbers(const char *name, size_t length)
+{
+    for (size_t at = length; at > 1; at--) {
+        bool ends_name = (name[at - 1] == '.' || name[at - 1] == '_') && at < length;
+        if (ends_name)
+            length = at - 1;
+        else if (!is_digit(name[at - 1]))
+            break;
+    }
+    return length;
+}

@@ -45,6 +45,10 @@
 size_t name_stable(const char *name, size_t length, char *to);
 size_t name_short(const char *name, size_t length, char *to);
 
+/* The length of a name without the numbers that XLA appends: `sort.14.1` and `sort_14_1` are
+** `sort`. It is 0 only if `length` is. */
+size_t name_without_numbers(const char *name, size_t length);
+
 /* Whether a name without a category is that of a copy or a fill. */
 bool is_copy_name(const char *name, size_t length);
 

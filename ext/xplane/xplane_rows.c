@@ -4,6 +4,7 @@
 #include "base/wide.h"
 #include "file/roles.h"
 #include "loading/loading.h"
+#include "file/xla.h"
 #include "profilers/profiler.h"
 #include "text/ascii.h"
 #include "xplane_args.h"
@@ -95,16 +96,23 @@ static bool find_place(struct xplane_reading *reading, uint32_t track, int64_t s
            failure_memory(reading->failure);
 }
 
-/* What stats say of a row. */
-struct row_stats {
-    int64_t correlation, stream;
-    uint32_t step; /* id of a name, plus 1; or 0 */
-};
+static const struct row_stats nothing = {NUMBER_NONE, NUMBER_NONE, NUMBER_NONE, 0, 0, 0};
+
+/* Keeps the id of a stat that is a text, plus 1. */
+static bool take_text(struct xplane_reading *reading, const struct xstat *stat, uint32_t *to)
+{
+    uint32_t id;
+    if (!stat->text)
+        return true;
+    if (!intern(reading, stat->text, stat->length, &id))
+        return false;
+    *to = id + 1;
+    return true;
+}
 
 static bool take_stat(struct xplane_reading *reading, const struct xstat *stat,
                       struct row_stats *stats)
 {
-    uint32_t step;
     switch (stat->key ? stat->key->use : STAT_OTHER) {
     case STAT_CORRELATION:
         stats->correlation = xstat_integer(stat);
@@ -112,13 +120,15 @@ static bool take_stat(struct xplane_reading *reading, const struct xstat *stat,
     case STAT_STREAM:
         stats->stream = xstat_integer(stat);
         break;
-    case STAT_STEP_NAME:
-        if (!stat->text)
-            break;
-        if (!intern(reading, stat->text, stat->length, &step))
-            return false;
-        stats->step = step + 1;
+    case STAT_STEP_NUMBER:
+        stats->step_number = xstat_integer(stat);
         break;
+    case STAT_STEP_NAME:
+        return take_text(reading, stat, &stats->step);
+    case STAT_HLO_OP:
+        return take_text(reading, stat, &stats->op);
+    case STAT_HLO_MODULE:
+        return take_text(reading, stat, &stats->module);
     case STAT_PROFILE_START:
     case STAT_OTHER:
         break;
@@ -134,7 +144,7 @@ static bool read_name(struct xplane_reading *reading, const struct xevent *event
     struct protobuf message =
         protobuf_message(xspace_text(space, name->message), name->message.length);
     struct protobuf stats_message = message;
-    struct row_stats stats = {NUMBER_NONE, NUMBER_NONE, 0};
+    struct row_stats stats = nothing;
     struct xstat stat;
     uint32_t id;
     if (name->read)
@@ -148,9 +158,7 @@ static bool read_name(struct xplane_reading *reading, const struct xevent *event
     if (message.broken)
         problem_add(&reading->file->problems, PROBLEM_PROTOBUF, 0);
     name->name = id + 1;
-    name->step = stats.step;
-    name->correlation = stats.correlation;
-    name->stream = stats.stream;
+    name->said = stats;
     name->read = true;
     return true;
 }
@@ -186,13 +194,14 @@ static bool add_row(struct xplane_reading *reading, const struct xevent *event,
                                                            .place = reading->number,
                                                            .event = event->event,
                                                            .byte = event->byte,
-                                                           .phase = 'X'});
+                                                           .phase = 'X'}) &&
+           xla_add(file, stats->op - 1, stats->module - 1, stats->step_number, reading->failure);
 }
 
 static bool take_event(struct xplane_reading *reading, const struct xevent *event)
 {
     struct protobuf message = event->message, stats_message = event->message;
-    struct row_stats stats = {NUMBER_NONE, NUMBER_NONE, 0};
+    struct row_stats stats = nothing;
     struct xstat stat;
     uint32_t name = NAME_NONE;
     if (event->too_long)
@@ -206,7 +215,7 @@ static bool take_event(struct xplane_reading *reading, const struct xevent *even
     if (known) {
         if (!read_name(reading, event, known))
             return false;
-        stats = (struct row_stats){known->correlation, known->stream, known->step};
+        stats = known->said;
         name = known->name - 1;
     }
     while (xstat_of_event(event, &stats_message, &stat))

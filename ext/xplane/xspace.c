@@ -153,6 +153,9 @@ static enum stat_use use_of(const char *name, size_t length)
     return text_is(name, length, "correlation_id")       ? STAT_CORRELATION
            : text_is(name, length, "Stream Id")          ? STAT_STREAM
            : text_is(name, length, "step_name")          ? STAT_STEP_NAME
+           : text_is(name, length, "step_num")           ? STAT_STEP_NUMBER
+           : text_is(name, length, "hlo_op")             ? STAT_HLO_OP
+           : text_is(name, length, "hlo_module")         ? STAT_HLO_MODULE
            : text_is(name, length, "profile_start_time") ? STAT_PROFILE_START
                                                          : STAT_OTHER;
 }

@@ -29,7 +29,16 @@ struct kept_bytes {
     size_t at, length;
 };
 
-enum stat_use { STAT_OTHER, STAT_CORRELATION, STAT_STREAM, STAT_STEP_NAME, STAT_PROFILE_START };
+enum stat_use {
+    STAT_OTHER,
+    STAT_CORRELATION,
+    STAT_STREAM,
+    STAT_STEP_NAME,
+    STAT_STEP_NUMBER,
+    STAT_HLO_OP,
+    STAT_HLO_MODULE,
+    STAT_PROFILE_START
+};
 
 struct stat_name { /* XStatMetadata */
     int64_t id;
@@ -38,12 +47,18 @@ struct stat_name { /* XStatMetadata */
     size_t place; /* xstats.h */
 };
 
+/* What stats say of a row. Names are ids plus 1, or 0. */
+struct row_stats {
+    int64_t correlation, stream, step_number; /* NUMBER_NONE */
+    uint32_t step, op, module;
+};
+
 struct event_name { /* XEventMetadata */
     int64_t id;
     struct kept_bytes message;
-    uint32_t name, step; /* while rows are read: id of a name, plus 1; 0: not known, or none */
-    bool read;           /* the two above, and: */
-    int64_t correlation, stream;
+    uint32_t name; /* while rows are read: id of a name, plus 1; 0: not known */
+    bool read;     /* that, and `said` */
+    struct row_stats said;
 };
 
 struct xline {

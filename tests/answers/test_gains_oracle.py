@@ -17,7 +17,7 @@ from generate_gains import write_gains, write_gains_pair
 from generate_job import write_job
 from generate_waits import write_pair
 from made import InFolder, document, event, kernel, launch, step, write
-from support import EXAMPLES, corpus, series, slow, slowest
+from support import DATA, EXAMPLES, corpus, series, slow, slowest
 
 LENGTHS = "SELECT iteration, recorded_ns, simulated_ns, dropped FROM trace_what_if(?, ?, 'all', 'all')"
 GAINS = """SELECT what, class, name, rank,
@@ -227,6 +227,8 @@ class Undone(InFolder):
     @slow
     def test_examples(self):
         sides = [os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test")]
+        jax = [os.path.join(DATA, "jax", f"{side}.trace.json.gz") for side in ("control", "test")]
+        self.assertGreater(sum(abs(gain or 0) for _, gain in self.check(*jax)), 900_000)
         for pair in (sides, sides[::-1]):
             self.assertGreater(sum(abs(gain or 0) for _, gain in self.check(*pair)), 900_000)
 
@@ -293,6 +295,7 @@ class Recorded(InFolder):
 
     def test_examples(self):
         self.check(os.path.join(EXAMPLES, "gpu", "test"))
+        self.check(os.path.join(DATA, "jax", "test.trace.json.gz"))
 
     @slow
     def test_more_examples(self):

@@ -11,7 +11,7 @@ KERNELS = ("loop_fusion.kd", "__amd_rocclr_copyBuffer.kd", "ncclDevKernel_AllRed
            b"bad\xff\xc3utf8", "")
 CALLS = ("hipModuleLaunchKernel", "hipMemcpyAsync", "PjRt::Execute", "Wait", "$file.py:12 f")
 STATS = ("correlation_id", "hlo_op", "hlo_module", "program_id", "flops", "bytes_accessed", "hlo_category", "step_name",
-         "Stream Id", "occupancy", "_pt", "jit_f", "fusion.1", "tf_op", "12", "x\"y\\\n")
+         "Stream Id", "step_num", "occupancy", "_pt", "jit_f", "fusion.1", "tf_op", "12", "x\"y\\\n")
 LINES = ("Stream #1(Kernel)", "Stream #2", "XLA Ops", "XLA Modules", "Steps", "Framework Ops", "python", "")
 PLANES = (("/host:CPU", "/device:GPU:0", "/device:GPU:1"), ("/device:TPU:0", "/host:CPU"), ("/host:CPU",),
           ("/device:CUSTOM:0", "/host:CPU"), ("/device:GPU:0", "/device:CUSTOM:0", "/host:CPU", "/host:CPU"))
@@ -72,6 +72,8 @@ class Plane:
         stats += rng.choice(([], [("hlo_op", "fusion.1"), ("hlo_module", "jit_f"), ("program_id", 17)],
                              [("flops", 2**40), ("bytes_accessed", 4096), ("hlo_category", "fusion.1")],
                              [("occupancy", rng.choice((0.5, 1e300, -0.0, 3.0)))]))
+        if correlation is None and rng.random() < 0.1:
+            stats.append(("step_num", rng.choice((0, 3, "4", 5, -1, "x", 2**63 - 1, 1.5))))
         if self.chance(0.1):
             stats += rng.choice(([("step_name", "7")], [("Stream Id", "3")], [("Stream Id", 4)],
                                  [("hlo_op", "again")], [("x\"y\\\n", "\u0001\"\\")], [("_pt", b"\xc3(")],

@@ -81,6 +81,9 @@ class Event:
     node: int = None  # args["graph node id"]
     kernel: str = None  # args.kernel
     process: str = None  # the name of its process, where a rule asks for it
+    step_num: int = None  # args.step_num, hlo_op and hlo_module, of an event without a category
+    hlo_op: str = None
+    hlo_module: str = None
 
 
 # end_ns is the end of its reach, which the event may not have (T20)
@@ -245,6 +248,9 @@ def read_rows(file):
             row.stream = integer_or_text(args.get("Stream Id"))
         if row.cat is None and row.correlation is None:  # T10.6
             row.correlation = integer_or_text(args.get("correlation_id"))
+        if row.cat is None:  # T11, A17
+            row.step_num = integer_or_text(args.get("step_num"))
+            row.hlo_op, row.hlo_module = text(args.get("hlo_op")), text(args.get("hlo_module"))
         if row.dur_ns is not None and row.dur_ns < 0:  # T4
             row.dur_ns = None
         if time is not None and row.dur_ns is not None:  # T1.4

@@ -446,10 +446,25 @@ class Model:
                     if not self.meet(to, awaited, WAIT):
                         start = self.begin[key, awaited.row.event]
                         self.add(to, start, self.at[to] - self.at[start], WAIT)
+                elif thread == main and self.silent_wait(works, to, last):  # E4.5
+                    self.floor_own(to, LEAST_IDLE)
+                    awaited = self.end[key, self.silent_wait(works, to, last).event]
+                    self.add(to, awaited, self.at[to] - self.at[awaited], SYNC)
                 elif not of.polls and (last is None or self.at[to] - self.at[last] > IDLE):
                     self.hand_over(to, last, thread, {each: points for each, points in quiet.items()
                                                       if not threads[each].polls})
                 last = to
+
+    def silent_wait(self, works, to, last):
+        """E4.5: the work that ended last before a point, if the thread of the steps waited for it."""
+        told = any(row.hlo_op is not None if row.correlation is not None else
+                   row.step_num is not None and row.step_num >= 0 for row in works.file.rows)
+        if not told or last is None or self.at[to] - self.at[last] <= IDLE:
+            return None
+        ended = [work for work in works.all if end(work) <= self.at[to]]
+        work = max(ended, key=lambda work: (end(work), work.ts_ns, work.event), default=None)
+        holds = work is not None and end(work) > self.at[last] and self.at[to] - end(work) <= HANDOVER
+        return work if holds else None
 
     def quiet_points(self, key, thread):
         points = [(self.end if is_end else self.begin)[key, row.event] for _, row, is_end in thread.points]
@@ -642,7 +657,10 @@ class Lag:
                 and not any(row.cat in OPERATORS for row in self.holding))
 
     def named(self, level):
-        if level == "op" and self.what != HOST and self.is_replayed:
+        told = oracle_steps.of_xla(self.row, self.attributed.rows.get(self.row.link)) if self.what == DEVICE else {}
+        if level in told:
+            return told[level]
+        if level == "op" and self.what != HOST and self.is_replayed and (told or not self.row.hlo_op):
             return f"graph: {oracle_steps.stable(self.row.name)}"
         if level != "name":
             found = self.label(level)

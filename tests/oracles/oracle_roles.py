@@ -51,7 +51,9 @@ def number_in(name):
 
 
 def step_number(row):
-    return number_in(row.name or "")
+    told = (row.device == "CPU" and row.cat is None and row.name is not None and row.correlation is None
+            and (row.process or "").startswith("/host:") and row.step_num is not None and row.step_num >= 0)
+    return row.step_num if told else number_in(row.name or "")
 
 
 def is_step(row):  # T11

@@ -54,9 +54,11 @@ class Replayed(oracle_steps.Attributed):
         self.owners = owners(self.replays, own or captured) if captured is not None else {}
 
     def of_work(self, work, level):
-        if work.event in self.owners:
+        if work.event in self.owners and not work.hlo_op:
             return self.owners[work.event][level]
         launch = self.rows[work.link]
+        if level in oracle_steps.of_xla(work, launch):
+            return super().of_work(work, level)
         in_operator = any(row.cat in OPERATORS for row in self.holding(thread_of(launch), launch.ts_ns))
         if level == "op" and work.event in self.position and not in_operator and kind(work) != "COMMUNICATION":
             return "graph: " + stable(work.name)

@@ -129,6 +129,18 @@ def labelling(holding, level):
     return found[0] if found else None
 
 
+def of_xla(work, launch):
+    """A17: {level: label} of device work; {} if XLA says nothing of it."""
+    if work.hlo_op is None or work.correlation is None or launch is None:
+        return {}
+    graph = oracle.is_call(launch) and "GraphLaunch" in (launch.name or "")
+    name = re.sub(r"(?<=.)([._][0-9]+)+\Z", "", stable(work.name if graph else work.hlo_op), flags=re.DOTALL)
+    found = {"op": name, "top_op": name, "top_name": name}
+    if work.hlo_module is not None:
+        found["module"] = stable(work.hlo_module)
+    return found
+
+
 def is_frame(row):
     """L4"""
     return row.cat == "python_function" and not row.name.startswith("nn.Module: ")
@@ -229,6 +241,9 @@ class Attributed:
         return self.label(self.holding(thread_of(launch), launch.ts_ns), level, work=work) if launch else None
 
     def of_work(self, work, level):
+        told = of_xla(work, self.rows.get(work.link))
+        if level in told:
+            return told[level]
         found = self.of_launch(self.rows[work.link], level, stable(work.name))
         return stable(work.name) if level == "top_name" and found is None else found
 

@@ -15,9 +15,9 @@ from functools import cached_property
 
 import oracle
 import oracle_job
-from oracle_gains import (DEVICE, GAP, HOST, LATENCY, LAUNCH, STREAM, SYNC, THREAD, TRANSFER, WAIT, Changed, Clock,
-                          Edge, Lag, tenth, times)
-from oracle_steps import OPERATORS, end, kind, stable, thread_of
+from oracle_gains import (DEVICE, GAP, HOST, LATENCY, LAUNCH, STREAM, SYNC, THREAD, TRANSFER, WAIT, Changed, Edge, Lag,
+                          tenth, times)
+from oracle_steps import OPERATORS, end, kind, of_xla, stable, thread_of
 
 GONE = object()
 
@@ -404,7 +404,8 @@ class Undone:
         elif re.match(r"autograd::engine|torch::autograd::AccumulateGrad|.*Backward[0-9]?\Z", labels["top_op"] or ""):
             area = "backward"
         else:
-            area = lag.attributed.of_launch(launch, "top_name", stable(lag.row.name))
+            area = (of_xla(lag.row, launch).get("top_name")
+                    or lag.attributed.of_launch(launch, "top_name", stable(lag.row.name)))
         return self.family_of.get(area, area)
 
     # ---- edges ----

@@ -231,9 +231,9 @@ class Xla(InFolder):
             ("COMMUNICATION", 10.0), ("COMPUTATION", 10.0), ("COMPUTATION overlapping MEMORY", 10.0), ("MEMORY", 10.0)])
         self.assertEqual(
             self.rows("SELECT name, kernel_type, op, launch FROM trace_kernel_owners('t.json')"),
-            [("loop_fusion", "COMPUTATION", "PjitFunction(f)", 10),
+            [("loop_fusion", "COMPUTATION", "loop_fusion", 10),
              ("CopyDeviceToDevice", "MEMORY", "PjitFunction(f)", 11),
-             ("ncclDevKernel_AllReduce", "COMMUNICATION", "PjitFunction(f)", 12)])
+             ("ncclDevKernel_AllReduce", "COMMUNICATION", "ncclDevKernel_AllReduce", 12)])
         self.assertEqual(self.rows("SELECT stream, max FROM queue_length_summary('t.json') ORDER BY stream"),
                          [(13, 2), (14, 1)])
 
@@ -244,8 +244,55 @@ class Xla(InFolder):
         self.assertEqual(found, {
             "idle_host PjitFunction(f)": 10.0, "idle_launch hipModuleLaunchKernel": 5.0,
             "idle_wait PjitFunction(f)": 25.0,
-            "compute PjitFunction(f)": 20.0, "memory PjitFunction(f)": 10.0, "comm ncclDevKernel_AllReduce": 10.0,
+            "compute loop_fusion": 20.0, "memory PjitFunction(f)": 10.0, "comm ncclDevKernel_AllReduce": 10.0,
             "idle_unrecorded ": 10.0})
+
+    def test_steps_by_number(self):
+        """T11: a number or its text, from 0 on, on the host, without a correlation or a category."""
+        write("t.json", xla(
+            bare("train", 10, 20, 701, 5, step_num="4"), bare("eval", 40, 20, 701, 5, step_num=7),
+            bare("x", 70, 5, 701, 5, step_num="-1"), bare("x", 71, 5, 701, 5, step_num="a"),
+            bare("x", 72, 5, 701, 5, step_num=1.5), bare("x", 73, 5, 701, 5, step_num=1, correlation_id=3),
+            bare("x", 74, 5, 1, 5, step_num=1), {**bare("x", 75, 5, 701, 5, step_num=1), "cat": "c"},
+            {**bare("x", 76, 5, 9, 5, step_num=1)}))
+        self.assertEqual(self.rows("SELECT iteration, name, dur FROM trace_steps('t.json')"),
+                         [(4, "train", 20.0), (7, "eval", 20.0)])
+
+    def test_operators_of_hlo(self):
+        """A17: by itself a kernel is of its `hlo_op`, in a graph of its own name; numbers at the end are left out."""
+        write("t.json", xla(
+            named(1, "Stream #13(Compute)", 13), bare("PjitFunction(f)", 0, 90, 701, 5),
+            bare("cuLaunchKernelEx", 1, 1, 701, 5, correlation_id="1"),
+            bare("cuGraphLaunch (CudaGraph:5)", 3, 1, 701, 5, correlation_id="2"),
+            bare("gemm", 10, 5, 1, 13, correlation_id="1", hlo_op="custom-call.12.1", hlo_module="jit_f"),
+            bare("sort_14_1", 20, 5, 1, 13, correlation_id="2", hlo_op="command_buffer_1", hlo_module="jit_g"),
+            bare("_7", 30, 5, 1, 13, correlation_id="2", hlo_op="command_buffer_1"),
+            bare("memcpy128", 40, 5, 1, 13, correlation_id="2", hlo_op=5),
+            bare("alone", 50, 5, 1, 13, correlation_id="3", hlo_op="fusion.1"),
+            bare("tpu", 60, 5, 1, 13, hlo_op="a.1")))
+        self.assertEqual(self.rows("SELECT name, op, top_op, module FROM trace_kernel_owners('t.json')"), [
+            ("gemm", "custom-call", "custom-call", "jit_f"), ("sort_14_1", "sort", "sort", "jit_g"),
+            ("_7", "_7", "_7", "PjitFunction(f)"), ("memcpy128", "graph: memcpy128", *["PjitFunction(f)"] * 2),
+            ("alone", *[None] * 3), ("tpu", *[None] * 3)])
+        self.assertEqual(self.rows("SELECT op, control_kernels FROM trace_diff_by('t.json', 't.json', 'op')"
+                                   " WHERE control_kernels > 0 ORDER BY 1"),
+                         [(None, 2.0), ("_7", 1.0), ("custom-call", 1.0), ("graph: memcpy128", 1.0), ("sort", 1.0)])
+        self.assertEqual(self.rows("SELECT op, kernel FROM trace_step_path('t.json') WHERE class = 'compute'"
+                                   " AND kernel = 'sort_14_1'"), [("sort", "sort_14_1")])
+
+    def test_the_host_waits_without_a_record(self):
+        """E4.5: the step ends some time after the kernel does, if that is at most 1 ms."""
+        def simulated(after, **args):
+            end = 100 + after  # of which the kernel ends at 90, the step 10 earlier
+            write("t.json", xla(
+                named(1, "Stream #13(Compute)", 13), bare("train", 0, end - 10, 701, 5, step_num=0),
+                bare("launch", 1, 1, 701, 5, correlation_id="1"), bare("train", end, 100, 701, 5, step_num=1),
+                bare("k", 10, 80, 1, 13, correlation_id="1", **args)))
+            return self.value("SELECT sum(simulated_ns) / 1e3 FROM trace_what_if('t.json',"
+                              " '[{\"what\": \"device\", \"name\": \"k\", \"add_us\": -30}]', 'all', 'all')")
+        lengths = [simulated(20, hlo_op="k.1"), simulated(1000, hlo_op="k.1"), simulated(1200, hlo_op="k.1"),
+                   simulated(20)]  # steps alone tell that it is XLA
+        self.assertEqual(lengths, [190, 1170, 1400, 190])
 
     def test_the_empty_object_at_the_end(self):
         """T14: not a problem there, and only there."""

@@ -11,12 +11,16 @@ import resource
 import sqlite3
 import time
 import unittest
+from collections import Counter
 
 import generate_xplane
+import oracle
+import oracle_serving
+import oracle_steps
 import oracle_xplane
 from generate_xplane import field
 from made import InFolder, write
-from support import corpus, series, slow
+from support import DATA, EXAMPLES, corpus, series, slow
 
 SEED = int(os.environ.get("SEED") or 1)
 COLUMNS = "event, rank, device, ph, cat, name, pid, tid, ts_ns, dur_ns, stream, correlation, link"
@@ -103,6 +107,60 @@ class Real(AgainstOracle):
                     self.compare(path)
                     with self.assertRaisesRegex(sqlite3.Error, "the file ends within a field that begins at byte"):
                         self.rows("SELECT * FROM trace_diff(?1, ?1)", path)
+
+
+class Recorded(AgainstOracle):
+    """A training loop of JAX 0.11 on an H200 within jax.profiler.StepTraceAnnotation. test sorts in the forward pass.
+    tests/data/jax has the JSON that XLA made of the same profiles."""
+    SIDES = [os.path.join(EXAMPLES, "jax", side) for side in ("control", "test")]
+    JSON = [os.path.join(DATA, "jax", f"{side}.trace.json.gz") for side in ("control", "test")]
+
+    def test_every_event(self):
+        for side, count in zip(self.SIDES, (527, 560)):
+            self.assertEqual(len(self.compare(os.path.join(side, "vm.xplane.pb.gz"))), count)
+            self.assertEqual(self.value("SELECT problems FROM trace_files(?)", side), "[]")
+
+    def test_events_of_the_json(self):
+        """It leaves out what XLA calls internal."""
+        columns = "SELECT name, device, ts_ns - start_ns, dur_ns, pid, tid, stream, correlation, iteration"
+        for side, other in zip(self.SIDES, self.JSON):
+            found, expected = (Counter(self.rows(
+                f"{columns} FROM trace_events(?1), (SELECT start_ns FROM trace_files(?1))", path))
+                for path in (side, other))
+            self.assertEqual(expected - found, Counter())
+            self.assertEqual({row[0] for row in found - expected}, {"MemoryAllocation", "MemoryDeallocation"})
+
+    def test_steps(self):
+        for path in self.SIDES + self.JSON:
+            self.assertEqual(self.rows("SELECT iteration, name FROM trace_steps(?)", path),
+                             [(i, "train") for i in range(6)])
+
+    def test_where_the_time_goes(self):
+        """A17 and T11: every instant of a step, at every level, from either file."""
+        for path, read in ((os.path.join(self.SIDES[1], "vm.xplane.pb.gz"), oracle_xplane.read_trace),
+                           (self.JSON[0], oracle.read_trace)):
+            [file] = read(path).files
+            expected = oracle_steps.attribute(file, "device", {3}, oracle_serving.Replayed(file))
+            for level in oracle_steps.LEVELS:
+                found = Counter()
+                for iteration, class_, name, time in self.rows(
+                        "SELECT iteration, class, name, time FROM trace_step_time(?, NULL, 3, ?)", path, level):
+                    found[iteration, class_, name] += round(time * 1000)
+                self.assertEqual(found, expected[level], (path, level))
+
+    def test_what_is_slower(self):
+        """The answers are the same from the JSON. Sorting takes 0.44 ms a step; all causes undone, a step of test is as
+        long as one of control (E4.5)."""
+        for query in ("SELECT * FROM trace_step_diff(?, ?)", "SELECT * FROM trace_work_diff(?, ?)",
+                      "SELECT * FROM trace_step_causes(?, ?)",
+                      "SELECT * FROM trace_diff_by(?, ?, 'op,top_op,module') WHERE device_type = 'GPU'"):
+            self.assertEqual(self.rows(query, *self.SIDES), self.rows(query, *self.JSON))
+        self.assertEqual(self.rows("SELECT class, name, diff_time FROM trace_step_diff(?, ?) LIMIT 1", *self.SIDES),
+                         [("compute", "sort", 441.04275)])
+        for sides in (self.SIDES, self.JSON):
+            undone = self.value("SELECT min(cumulative) FROM trace_undo(?, ?)", *sides)
+            control = self.value("SELECT sum(time) / 4 FROM trace_step_time(?)", sides[0])
+            self.assertLess(abs(undone / control - 1), 0.02)
 
 
 class Random(AgainstOracle):

@@ -131,6 +131,9 @@ static bool add_work(struct part_finder *finder, uint32_t node, uint32_t edge, e
     struct name_origin origin;
     if (kind_is_device((enum kind)file->columns.kind[row])) {
         origin = part_origin_of_work(&finder->names, row);
+        if (what == SIM_LAUNCH &&
+            graph_name(&finder->known.graphs, LEVEL_TOP_OP, row) != GRAPH_LABEL)
+            origin.work = ROW_NONE; /* A17.1 */
         part.names.step_class =
             step_class_of_work(row_types_find(&finder->types, file, row));
     } else {

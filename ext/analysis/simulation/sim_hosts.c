@@ -61,6 +61,23 @@ static uint32_t find_quiet(const struct sim_maker *maker, const struct sim_threa
     return holds ? other : SIM_NONE;
 }
 
+/* E4.5: the node of the end of the work that the thread of the steps waited for without a record,
+** as XLA writes none; SIM_NONE. */
+static uint32_t find_silent_wait(const struct sim_maker *maker, const struct sim_thread *thread)
+{
+    const struct sim_file *of = maker->of;
+    if (of->file->xla_count == 0 || thread->last == SIM_NONE ||
+        of->threads.main == TRACK_NONE || thread != &of->threads.items[of->threads.main])
+        return SIM_NONE;
+    int64_t last = maker->graph->at[thread->last];
+    size_t i = path_ended_work(&of->work->path, maker->now);
+    if ((wide_time)maker->now - last <= SIM_IDLE || i == WORK_NONE)
+        return SIM_NONE;
+    const struct path_work *work = &of->work->path.work[i];
+    bool holds = work->end > last && (wide_time)maker->now - work->end <= MOST_HANDOVER;
+    return holds ? maker->rows->ends[work->row] : SIM_NONE;
+}
+
 /* Adds the edges from the point before on the thread and from one of another thread, where there
 ** are these. */
 static bool add_both(struct sim_maker *maker, uint32_t before, uint32_t other)
@@ -100,6 +117,10 @@ static bool add_edges(struct sim_maker *maker, const struct sim_thread *thread, 
                                   : sim_add_edge(maker, before, 0, EDGE_HOST);
     if (before != SIM_NONE && !find_host_wait(maker, maker->graph->at[before], &awaited))
         return false;
+    uint32_t work = awaited ? SIM_NONE : find_silent_wait(maker, thread);
+    if (work != SIM_NONE)
+        return sim_add_floor(maker, before, LEAST_IDLE, EDGE_HOST) &&
+               sim_add_edge(maker, work, 0, EDGE_SYNC);
     return awaited ? add_host_wait(maker, before, awaited)
                    : add_both(maker, before, find_quiet(maker, thread));
 }

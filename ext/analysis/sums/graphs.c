@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "file/kernel_type.h"
+#include "file/xla.h"
 #include "naming/short_name.h"
 
 /* Device work of a graph launch. */
@@ -190,6 +191,49 @@ static bool name_replays(struct graph_namer *namer, const struct replays *replay
     return done;
 }
 
+/* The id in names->texts of the name of an operator of XLA (A17); NAME_NONE on failure. */
+static uint32_t xla_name(struct graph_namer *namer, uint32_t name, bool op)
+{
+    const struct name *from = &namer->file->names.items[name];
+    size_t length = name_stable(from->text, from->length, namer->scratch);
+    if (op)
+        length = name_without_numbers(namer->scratch, length);
+    uint32_t id = names_intern(&namer->names->texts, namer->scratch, length);
+    if (id == NAME_NONE)
+        failure_memory(namer->failure);
+    return id;
+}
+
+/* Names the work of XLA (A17). */
+static bool name_xla(struct graph_namer *namer)
+{
+    const struct trace_file *file = namer->file;
+    const struct columns *columns = &file->columns;
+    for (size_t i = 0; i < file->xla_count; i++) {
+        const struct xla_said *said = &file->xla[i];
+        uint32_t launch = columns->link[said->row], own = columns->name[said->row];
+        if (!stopper_goes_on(namer->stopper, i, namer->failure))
+            return false;
+        if (columns->kind[said->row] != KIND_WORK || launch == ROW_NONE || said->op == NAME_NONE)
+            continue;
+        bool graph = columns->name[launch] != NAME_NONE &&
+                     is_graph_launch(&file->names.items[columns->name[launch]]);
+        const uint32_t names[LABEL_LEVELS] = {[LEVEL_OP] = graph ? own : said->op,
+                                              [LEVEL_TOP_OP] = graph ? own : said->op,
+                                              [LEVEL_MODULE] = said->module,
+                                              [LEVEL_ANNOTATION] = NAME_NONE};
+        for (int level = 0; level < LABEL_LEVELS; level++) {
+            if (!(namer->levels >> level & 1) || names[level] == NAME_NONE)
+                continue;
+            uint32_t id = xla_name(namer, names[level], level != LEVEL_MODULE);
+            if (id == NAME_NONE)
+                return false;
+            namer->names->of[level][said->row] = id;
+        }
+    }
+    return true;
+}
+
 bool graph_names_make(struct graph_names *names, const struct graph_member *of,
                       struct labels *labels, unsigned levels, const struct stopper *stopper,
                       struct failure *failure)
@@ -204,11 +248,11 @@ bool graph_names_make(struct graph_names *names, const struct graph_member *of,
                                 .failure = failure};
     struct replays replays;
     *names = (struct graph_names){.of = {NULL}};
-    if (!of->captures && !(levels >> LEVEL_OP & 1))
+    if (!of->captures && !(levels >> LEVEL_OP & 1) && file->xla_count == 0)
         return true;
     if (!replays_list(&replays, file, of->nodes, stopper, failure))
         return false;
-    if (replays.count == 0) {
+    if (replays.count == 0 && file->xla_count == 0) {
         replays_clear(&replays);
         return true;
     }
@@ -223,7 +267,8 @@ bool graph_names_make(struct graph_names *names, const struct graph_member *of,
         for (size_t row = 0; done && row < file->columns.count; row++)
             names->of[level][row] = GRAPH_LABEL;
     }
-    done = done ? name_replays(&namer, &replays, of->captures) : failure_memory(failure);
+    done = done ? name_replays(&namer, &replays, of->captures) && name_xla(&namer)
+                : failure_memory(failure);
     memory_free(namer.made);
     memory_free(namer.scratch);
     replays_clear(&replays);

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "file/kernel_type.h"
 #include "file/stacks.h"
+#include "text/ascii.h"
 #include "analysis/names/labels.h"
 #include "owners.h"
 
@@ -137,6 +138,24 @@ static bool put_integer(struct keyed_builder *builder, int64_t value, uint32_t *
     return value == NUMBER_NONE || put_text(builder, digits, id);
 }
 
+/* Whether a name of work is of XLA (A17), not of a graph. */
+static bool is_xla_name(const struct name *name)
+{
+    return !begins(name->text, name->text + name->length, GRAPH_PREFIX);
+}
+
+/* The id in keyed->names of the name that XLA gives a row (A17). */
+static bool put_xla_name(struct keyed_builder *builder, const struct name *name, uint32_t *id)
+{
+    struct names *names = &builder->keyed->names;
+    size_t length = builder->keyed->rename
+                        ? builder->keyed->rename(name->text, name->length, builder->scratch)
+                        : 0;
+    *id = builder->keyed->rename ? names_intern(names, builder->scratch, length)
+                                 : names_adopt(names, name);
+    return *id != NAME_NONE;
+}
+
 /* The id in keyed->names of the name that a row has in a graph. */
 static bool put_graph_name(struct keyed_builder *builder, uint32_t row, uint32_t *id)
 {
@@ -165,12 +184,13 @@ static bool key_row(struct keyed_builder *builder, uint32_t row, const uint32_t 
     for (size_t i = 0; i < builder->keyed->width; i++) {
         enum key key = builder->keyed->keys[i];
         uint32_t label = key < KEY_KERNEL ? labels[key] : labels[KEY_OP];
-        bool in_graph =
-            key < KEY_KERNEL && graphs && graph_name(graphs, (int)key, row) != GRAPH_LABEL;
+        uint32_t own = key < KEY_KERNEL && graphs ? graph_name(graphs, (int)key, row) : GRAPH_LABEL;
         bool done = true;
         ids[i] = NAME_NONE;
-        if (in_graph)
-            done = put_graph_name(builder, row, &ids[i]);
+        if (own != GRAPH_LABEL)
+            done = is_xla_name(&graphs->texts.items[own])
+                       ? put_xla_name(builder, &graphs->texts.items[own], &ids[i])
+                       : put_graph_name(builder, row, &ids[i]);
         else if (key < KEY_KERNEL)
             done = put_name(builder, label == ROW_NONE ? NAME_NONE : columns->name[label], true,
                             &ids[i]);

@@ -96,7 +96,7 @@ static bool add_execution(struct run_collector *collector, const struct executio
     return true;
 }
 
-/* The stable name of a row; NAME_NONE if out of memory. */
+/* L5.3: the name of a row; NAME_NONE if out of memory. */
 static uint32_t stable_name(struct run_collector *collector, size_t row)
 {
     const struct trace_file *file = collector->member->file;
@@ -104,6 +104,8 @@ static uint32_t stable_name(struct run_collector *collector, size_t row)
     if (*id == NAME_NONE) {
         const struct name *name = &file->names.items[file->columns.name[row]];
         size_t length = name_stable(name->text, name->length, collector->scratch);
+        if (file->xla_count > 0)
+            length = name_without_numbers(collector->scratch, length);
         *id = names_intern(&collector->finder->changes->names, collector->scratch, length);
         if (*id == NAME_NONE)
             failure_memory(collector->finder->failure);
