@@ -29,6 +29,10 @@
 --   3. If a file has more ranges than launches, or fewer, then launch, op, top_op, op_stack and iteration are NULL.
 --   4. Operators are the cpu_op (A11.5) that enclose the launch on its thread (T5).
 --   5. A range counts if its launch does (T13); without a launch, if it does itself.
+--   6. Ranges are recorded by experimental_config=_ExperimentalConfig(profiler_metrics=[...],
+--      profiler_measure_per_kernel=True), if PyTorch was built with CUPTI's range profiler. Other builds ignore it
+--      without an error and write no ranges, so there are no rows: PyTorch 2.11 for CUDA 13 is one
+--      (https://github.com/pytorch/kineto/pull/1412).
 -- Reference: HTA TraceAnalysis.get_cupti_counter_data_with_operators
 -- Differs from HTA: where ranges and launches are not equally many their counters are here, without operators;
 --   all kinds of launches count; ranges are paired with launches before the last step is left out (D42).

@@ -26,8 +26,9 @@ from support import ROOT, connect, corpus, slowest
 PYTHON = os.path.join(ROOT, "build", "hosts", "hta", "bin", "python")
 # rules that are no defects of HTA: where times count from, what a row is, forward and backward
 OTHERS = frozenset({"T2", "rows", "backward"})
-# What this version calls a kernel; the later one that hta.py transcribes has more names.
-NAMES = {"HTA_COMMUNICATION": re.compile(r"nccl.*Kernel"), "HTA_MEMORY": re.compile(r"Memcpy|Memset|dma"),
+# What this version calls a kernel, and a launch; the later one that hta.py transcribes has more names.
+NAMES = {"QUEUE_LAUNCHES": hta.QUEUE_LAUNCHES - {"cuLaunchKernelEx"},
+         "HTA_COMMUNICATION": re.compile(r"nccl.*Kernel"), "HTA_MEMORY": re.compile(r"Memcpy|Memset|dma"),
          "HTA_NO_COMPUTATION": re.compile(r"nccl.*Kernel|.*Memcpy|Memset|.*Sync")}
 ARGUMENTS = {"time_spent_blocked_on_full_queue": {"max_queue_length": 1},
              "frequent_cuda_kernel_sequences": {"operator_name": "aten::", "min_pattern_len": 1}}

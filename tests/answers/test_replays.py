@@ -1,9 +1,13 @@
 """Replayed graphs, by hand: what their work is named for, the order in a replay (A14), and captures (A15). Random
 ones are in test_serving_oracle, differences of graphs in test_graph_diff.
 """
+import itertools
+import os
 import unittest
+from collections import defaultdict
 
 from made import ABSENT, InFolder, document, event, kernel, step, write
+from support import EXAMPLES
 
 OWNERS = """
     SELECT name, graph_position, op, top_op, module, annotation
@@ -214,3 +218,28 @@ class Captures(InFolder):
 
 if __name__ == "__main__":
     unittest.main()
+
+
+class Recorded(InFolder):
+    """The graphs of a small server on an H200, and a trace of their capture, whose launches have no names."""
+    # the modules of a layer, and how many of the kind a layer has, and which of them it is
+    LAYER = (("LayerNorm", 2, 0), ("Linear", 4, 0), ("Attention", 1, 0), ("Linear", 4, 1), ("Layer", 1, 0),
+             ("LayerNorm", 2, 1), ("Linear", 4, 2), ("GELU", 1, 0), ("Linear", 4, 3), ("Layer", 1, 0))
+    TOLD = {"layer_norm": "aten::native_layer_norm", "sdpa": "aten::_cudnn_attention_forward", "nvjet": "aten::addmm",
+            "splitK": "aten::addmm"}
+
+    def test_modules_are_in_the_order_of_the_code(self):
+        code = ["Embedding_0", *(f"{name}_{count * layer + which}" for layer in range(4)
+                                 for name, count, which in self.LAYER), "Linear_16"]
+        for side in ("control", "context"):
+            found = defaultdict(list)
+            for iteration, kernel_name, op, module in self.rows(
+                    "SELECT iteration, name, op, trace_label(module) FROM trace_kernel_owners(?, NULL, 'all', ?)"
+                    " WHERE graph_position NOT NULL ORDER BY iteration, graph_position",
+                    *(os.path.join(EXAMPLES, "h200", "graphs", each) for each in (side, f"capture_{side}"))):
+                found[iteration].append(module)
+                told = [name for part, name in self.TOLD.items() if part in kernel_name]
+                self.assertIn(op, told or [op])
+            self.assertEqual(len(found), 54)
+            self.assertEqual({tuple(name for name, _ in itertools.groupby(modules)) for modules in found.values()},
+                             {tuple(code)})
