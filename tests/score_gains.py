@@ -1,12 +1,14 @@
 #!/usr/bin/python3
-"""What trace_undo and trace_what_if predict for the recordings of record_gains.py, beside what was recorded.
+"""What trace_undo and trace_what_if predict for the recordings of record_gains.py and record_gpu.py, beside what was
+recorded.
 
 usage: score_gains.py FOLDER > predicted.csv      a row for each experiment and run: us a step, mean of the steady steps
        score_gains.py --table FOLDER              the table of examples/gains.md, of runs.csv and predicted.csv in it
+       score_gains.py --gpu FOLDER, --gpu-table FOLDER    the same of recordings of a GPU
 
 undone is the step of test without the causes that are the planted thing: less what undoing each brings. applied is the
 step of control with the planted thing, which takes as long as it does in test; empty where trace_what_if has no words
-for it.
+for it. On a GPU, causes are undone together: of each counts what it brings after those before it (E9.7).
 """
 import csv
 import glob
@@ -25,13 +27,13 @@ CAUSES = {
     "heads": ["aten::matmul", "aten::select", "aten::stack", "between aten::matmul and aten::select"],
     "sleep": ["between aten::mean and aten::ones_like"], "loader": [NEXT], "rank_operator": ["aten::sort"],
     "rank_loader": [NEXT], "hidden": ["aten::mul", "aten::add"],
-    "transfer": ["gloo:all_reduce",
-                 "between c10d::allreduce_ and aten::div_", "c10d::allreduce_", "aten::div_"]}
+    "transfer": ["gloo:all_reduce", "between c10d::allreduce_ and aten::div_", "c10d::allreduce_", "aten::div_"]}
 BETWEEN = ["between forward and backward"]
 # the same on a GPU; ALL: what was planted is no operator by itself
 ALL = ["%"]
 GPU_CAUSES = {
-    "attention": ["aten::softmax", "%SoftmaxBackward0", "%ToCopyBackward0"], "copies": ["aten::clone", "%CloneBackward0"],
+    "attention": ["aten::softmax", "%SoftmaxBackward0", "%ToCopyBackward0"],
+    "copies": ["aten::clone", "%CloneBackward0"],
     "sort": ["aten::sort"], "float32": ALL, "width": ALL, "checks": ["aten::item", "aten::isfinite", "aten::all"],
     "pageable": ["aten::to"], "prefetch": ["aten::to"], "checkpoint": ALL, "neighbour": ALL, "hidden": BETWEEN,
     "sleep": BETWEEN, "loop": ["aten::mul", "aten::add"],
@@ -49,6 +51,12 @@ SLEPT = 3000  # us
 
 STEP = "SELECT avg(simulated_ns) / 1e3 FROM trace_what_if(?, ?)"
 GAIN = "SELECT coalesce(sum(gain_alone), 0) FROM trace_undo(?, ?) WHERE {}"
+TOGETHER = """WITH undone AS (
+      SELECT row_number() OVER () AS place, kind, coalesce(name, text) AS name, diff_time, gain_alone, cumulative
+      FROM trace_undo(?1, ?2))
+    SELECT sum(coalesce(b.cumulative, ?3) - a.cumulative), count(a.gain_alone)
+    FROM undone AS a LEFT JOIN undone AS b ON b.place = a.place - 1
+    WHERE a.kind IS NOT NULL AND ({})"""
 LENGTH = """SELECT sum(dur) / count(DISTINCT iteration) FROM trace_events(?) WHERE ranks = ? AND name LIKE ?
     AND depth = (SELECT min(depth) FROM trace_events(?) WHERE ranks = ? AND name LIKE ?)"""
 
@@ -70,10 +78,19 @@ def scored(db, experiment, *sides):
     return [control, test, undone, applied]
 
 
-def score(folder):
+def scored_on_gpu(db, experiment, *sides):
+    """The same without what is applied; undone is None if the gain is not known."""
+    control, test = (db.execute(STEP, (side, "[]")).fetchone()[0] for side in sides)
+    names = GPU_CAUSES[experiment]
+    sql = TOGETHER.format(" OR ".join(f"a.name LIKE ?{4 + i}" for i in range(len(names))))
+    gain, known = db.execute(sql, (*sides, test, *names)).fetchone()
+    return [control, test, test - (gain or 0) if known or gain is None else None, None]
+
+
+def score(folder, causes, scored):
     db, table = connect(), csv.writer(sys.stdout, lineterminator="\n")
     table.writerow(["experiment", "run", "control_us", "test_us", "undone_us", "applied_us"])
-    for experiment in CAUSES:
+    for experiment in causes:
         for path in sorted(glob.glob(os.path.join(folder, experiment, "test", "*"))):
             run = os.path.basename(path)
             sides = (os.path.join(folder, experiment, side, run) for side in ("control", "test"))
@@ -113,8 +130,40 @@ def print_table(folder):
         print(f"| {' | '.join(cells)} |")
 
 
+def print_gpu_table(folder):
+    """Medians of the runs, in ms; with the gain of the steps that were not traced."""
+    recorded, predicted = read(folder, "runs.csv"), read(folder, "predicted.csv")
+    print("| experiment | control | test | test, undone | gain | predicted | gain, untraced |")
+    print("|---|---:|---:|---:|---:|---:|---:|")
+    for experiment in dict.fromkeys(row["experiment"] for row in predicted):
+        rows = [row for row in predicted if row["experiment"] == experiment]
+        runs = {row["run"] for row in rows}
+
+        def middle(name, less=None):
+            found = [float(row[f"{name}_us"]) - float(row[f"{less}_us"] if less else 0) for row in rows
+                     if row[f"{name}_us"] and row[f"{less or name}_us"]]
+            return statistics.median(found) / 1e3 if found else None
+
+        untraced = {(row["side"], row["run"]): float(row["untraced_ms"]) for row in recorded
+                    if row["experiment"] == experiment and row["run"] in runs}
+        real = statistics.median(untraced["test", run] - untraced["control", run] for run in runs)
+        undone, gain = middle("undone"), middle("test", "control")
+        cells = [f"`{experiment}`", f"{middle('control'):.2f}", f"{middle('test'):.2f}",
+                 "not known" if undone is None else f"{undone:.2f}", f"{gain:.2f}"]
+        if undone is None:
+            cells.append("not known")
+        else:
+            found = middle("test", "undone")
+            cells.append(f"{found:.2f}" + f" ({100 * (found / gain - 1):+.0f} %)" * (abs(gain) > 0.5))
+        print(f"| {' | '.join([*cells, f'{real:.2f}'])} |")
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "--table":
         print_table(sys.argv[2])
+    elif sys.argv[1] == "--gpu-table":
+        print_gpu_table(sys.argv[2])
+    elif sys.argv[1] == "--gpu":
+        score(sys.argv[2], GPU_CAUSES, scored_on_gpu)
     else:
-        score(sys.argv[1])
+        score(sys.argv[1], CAUSES, scored)

@@ -9,7 +9,7 @@
 --   2. The last row is the step without all causes, the small ones included.
 --   3. If the simulation fails, the only row says why.
 WITH cause AS MATERIALIZED (
-  SELECT kind, text, hidden_by, hidden_rank, rank, diff_time / 1000 AS d, gain_half / 1000 AS half,
+  SELECT kind, class, text, hidden_by, hidden_rank, rank, diff_time / 1000 AS d, gain_half / 1000 AS half,
          gain_alone / 1000 AS gain,
          CASE WHEN kind IS NULL THEN (cumulative + diff_time) / 1000 END AS after,
          row_number() OVER (ORDER BY kind IS NULL, abs(diff_time) DESC, text, kind, class, area, name) AS place
@@ -18,7 +18,10 @@ WITH cause AS MATERIALIZED (
                   :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :shown, 7, 1, :steps)
   LIMIT -1),
 line AS (
-  SELECT place, text, CASE WHEN gain IS NULL THEN '(nothing that could be undone)'
+  SELECT place, text, CASE WHEN gain IS NULL AND class IN ('compute', 'comm', 'memory')
+                                AND kind IN ('changed', 'replaced', 'communication')
+                             THEN CASE WHEN d > 0 THEN '(as long, less hidden)' ELSE '(as long, more hidden)' END
+                           WHEN gain IS NULL THEN '(nothing that could be undone)'
                            WHEN hidden_by IS NOT NULL AND d - gain >= 2 * :least
                              THEN '(hidden by ' || trace_label(hidden_by)
                                   || CASE WHEN rank <> hidden_rank THEN ' on rank ' || hidden_rank ELSE '' END

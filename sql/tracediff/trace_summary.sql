@@ -75,8 +75,9 @@
 --  10. A text that is too long ends in '...', where a word ends.
 --  11. With gains, a cause says how much shorter or longer the step would be if only this cause were undone, as
 --      trace_undo simulates it, if that differs from its own time by more than a tenth of it and by two units of the
---      last decimal; and what hides it (E9.9), if there is room. Nothing is said of what has nothing that could be
---      undone, of steps of several strata (rule 4), and with clock 'host' where there is device work. It is a model,
+--      last decimal; and what hides it (E9.9), if there is room. Of work that takes as long as in control and is
+--      only hidden less, or more, it says that the gain is not known (E9.10). Nothing is said of what has nothing that
+--      could be undone, of steps of several strata (rule 4), and with clock 'host' where there is device work. It is a model,
 --      while all other numbers were recorded. If the simulation fails, the last caution says why.
 -- Facts
 --   compared          control; NULL: there is nothing to compare
@@ -188,8 +189,10 @@ room AS MATERIALIZED (
   LIMIT -1),
 undone AS MATERIALIZED ( -- rule 11
   SELECT u.kind, u.class, u.area, u.name, u.rank, u.gain_alone / 1000 AS gain, u.text, u.diff_time,
-         trace_label(u.hidden_by)
-         || CASE WHEN u.rank <> u.hidden_rank THEN ' on rank ' || u.hidden_rank ELSE '' END AS hidden_by
+         CASE WHEN u.gain_alone IS NULL AND u.kind IN ('changed', 'replaced', 'communication')
+                   AND u.class IN ('compute', 'comm', 'memory') THEN '' -- it is hidden less, or more (E9.10)
+              ELSE trace_label(u.hidden_by)
+                   || CASE WHEN u.rank <> u.hidden_rank THEN ' on rank ' || u.hidden_rank ELSE '' END END AS hidden_by
   FROM room
   CROSS JOIN trace_undo(CASE WHEN coalesce(:gains, 1) AND :strata = 1 AND :verdict <> 'no difference'
                                   AND (coalesce(:clock, 'device') <> 'host' OR (:control_of_host AND :test_of_host))
@@ -358,11 +361,14 @@ told AS MATERIALIZED (
            AS surplus,
          CASE WHEN ratio >= 9.95 THEN printf('%,d', round(ratio)) ELSE printf('%.1f', ratio) END AS times,
          CASE WHEN kind = 'cause' THEN coalesce(', only on rank ' || j.rank, '') ELSE '' END
-         || CASE WHEN NOT is_other THEN ''
+         || CASE WHEN is_untold AND ms > 0 THEN '; undone: not known (less hidden)'
+                 WHEN is_untold THEN '; undone: not known (more hidden)'
+                 WHEN NOT is_other THEN ''
                  WHEN abs(gain) < :least THEN '; undone: no change'
                  ELSE printf('; undone: %+.*f %s', :digits, -gain / :size, :unit) END AS tail,
          CASE WHEN is_other AND instr(text, hidden_by) <> 1 THEN ', hidden by ' || hidden_by ELSE '' END AS behind
-  FROM (SELECT *, kind = 'cause' AND coalesce(abs(gain - ms) > max(0.1 * abs(ms), 4 * :least), 0) AS is_other
+  FROM (SELECT *, kind = 'cause' AND coalesce(abs(gain - ms) > max(0.1 * abs(ms), 4 * :least), 0) AS is_other,
+               kind = 'cause' AND hidden_by = '' AND abs(ms) >= 4 * :least AS is_untold
         FROM joined) AS j
   LEFT JOIN side USING (side)
   LIMIT -1),
@@ -439,7 +445,7 @@ SELECT row_number() OVER (ORDER BY line) AS line, kind, prefix || kept || tail A
        CASE WHEN kind = 'cause' OR (kind = 'caution' AND :is_job AND :ranks > 1
                                     AND (what IN ('outlier', 'long_step') OR (what = 'clock' AND parts = 1)))
               THEN rank END AS rank, CASE kind WHEN 'cause' THEN gain END AS gain_ms,
-       CASE kind WHEN 'cause' THEN hidden_by END AS hidden_by,
+       CASE kind WHEN 'cause' THEN nullif(hidden_by, '') END AS hidden_by,
        CASE WHEN kind IN ('caution', 'cause') THEN what
             WHEN kind <> 'verdict' THEN NULL
             WHEN :judgement = 'no difference' THEN 'same'

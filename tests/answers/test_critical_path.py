@@ -49,12 +49,13 @@ def random_trace(seed):
                 add("kernel", "gemm", at + rng.randrange(-1, 12), rng.choice([0, 1, 4, 8]),
                     **{**work, "args": dict(work["args"])})
         elif name == "cudaMemcpyAsync":
-            add("gpu_memcpy", "Memcpy", at + rng.randrange(-2, 3), rng.choice([1, 2, 5]), **work)
+            kind = "Memcpy HtoD (Pageable -> Device)" if correlation % 2 else "Memcpy"
+            add("gpu_memcpy", kind, at + rng.randrange(-2, 3), rng.choice([1, 2, 5]), **work)
             dur = rng.choice([1, 6, 9])
         elif name in SYNCS and rng.random() < .6:
             dur = rng.choice([1, 6, 15])
             if rng.random() < .7:
-                work["args"]["wait_on_stream"] = rng.randrange(streams)
+                work["args"]["wait_on_stream"] = rng.choice([-1, *range(streams)])
                 if rng.random() < .6:
                     work["args"]["wait_on_cuda_event_record_corr_id"] = rng.choice(correlations)
             add("cuda_sync", SYNCS[name], at, dur, **work)

@@ -68,6 +68,18 @@ class Examples(InFolder):
             events = step(0, 0, 50), call(name, 2, 38, args={"correlation": 1}), event(work, 5, 30, **copy)
             self.assertEqual(self.us(*events, what="device", add_us=-20), 30 if waits else 50, (name, work))
 
+    def test_e4_a_call_that_ends_before_its_copy(self):
+        copy = {"cat": "gpu_memcpy", "pid": 0, "tid": 7, "args": {"correlation": 1, "stream": 7}}
+        events = (step(0, 0, 110), call("cudaMemcpyAsync", 10, 90, args={"correlation": 1}), event("op", 105, 3),
+                  event("Memcpy HtoD (Pageable -> Device)", 30, 80, **copy))
+        half = {"what": "device", "class": "memory", "factor": 0.5}
+        self.assertEqual([self.us(*events), self.us(*events, **half)], [110, 75])
+        self.assertEqual(self.us(*events, what="device", remove=True), 23)  # the call takes 3
+        pinned = (*events[:3], event("Memcpy HtoD (Pinned -> Device)", 30, 80, **copy))
+        self.assertEqual(self.us(*pinned, **half), 110)
+        late = (*events[:3], event("Memcpy HtoD (Pageable -> Device)", 100, 10, **copy))  # it was read at once
+        self.assertEqual(self.us(*late, **half), 110)
+
     def test_e5_ranks(self):
         self.write_ranks(*((step(0, 0, 100), event("op", 1, at - 8), launch(at - 5, 2, 1),
                             kernel("ncclDevKernel_AllReduce_Sum", at, 60 - at, 1), sync(at - 2,
@@ -189,6 +201,62 @@ class Examples(InFolder):
                 event("gloo:all_reduce", 120, end - 120, cat="user_annotation", tid=2), event("after", after, 20)))
         rows, _ = self.undone()
         self.assertEqual([(row[2], row[5]) for row in rows], [("between c10d::allreduce_ and after", 370.0)])
+
+    def batches(self, pageable, length):
+        """A batch is copied, and 20 us after its call a kernel of 50 us is launched."""
+        memory, wait = ("Pageable", length - 10) if pageable else ("Pinned", 2)
+        at = 10 + wait
+        begin = max(at + 20, 10 + length)
+        return document(
+            step(0, 0, begin + 60), sync(at + 25, begin + 28 - at), event("aten::to", 2, 6 + wait),
+            call("cudaMemcpyAsync", 4, 3 + wait, args={"correlation": 1}),
+            event(f"Memcpy HtoD ({memory} -> Device)", 8, length, cat="gpu_memcpy", pid=0, tid=7,
+                  args={"correlation": 1, "stream": 7}),
+            event("aten::mm", at + 15, 6), launch(at + 16, 2, 2), kernel("gemm", begin, 50, 2))
+
+    def test_e9_pageable_memory(self):
+        write("control.json", self.batches(False, 30))
+        write("test.json", self.batches(True, 100))
+        gains = dict(self.rows("SELECT name, gain_alone FROM trace_undo('control.json', 'test.json', NULL, NULL, 'all',"
+                               " 'all') WHERE class = 'memory'"))
+        whole = self.value("SELECT (SELECT simulated_ns FROM trace_what_if('test.json', '[]', NULL, 'all'))"
+                           " - (SELECT simulated_ns FROM trace_what_if('control.json', '[]', NULL, 'all'))") / 1000
+        self.assertEqual(gains, {"aten::to": whole})
+
+    def test_e9_work_that_is_only_hidden_less(self):
+        """A copy of 20 us runs beside a kernel in control, and before it in test."""
+        for side, at in (("control", 10), ("test", 30)):
+            write(f"{side}.json", document(
+                step(0, 0, at + 110), event("aten::to", 2, 5), launch(3, 2, 1),
+                {**kernel("Memcpy HtoD (Pinned -> Device)", 10, at / 1000 + 19.5, 1, 9), "cat": "gpu_memcpy"},
+                event("aten::mm", at - 10 + 8 - (at > 10) * 19, 2), launch(at - 10 + 8 - (at > 10) * 18, 1, 2),
+                kernel("gemm", at + 2, 100, 2)))
+        rows = self.rows("SELECT name, diff_time, gain_alone, gain_half FROM trace_undo('control.json', 'test.json',"
+                         " NULL, NULL, 'all', 'all') WHERE class = 'memory'")
+        self.assertEqual(rows, [("aten::to", 17.53, None, None)])
+
+    def test_e9_what_went_is_put_back_after_a_backlog(self):
+        """The recording begins while the device is at work that was launched before."""
+        for side, went in (("control", True), ("test", False)):
+            backlog = [event("old", at, end - at, cat="kernel", pid=0, tid=7, args={"stream": 7})
+                       for at, end in ((5, 57), (57, 118), (118, 305))]
+            events, end = [], 305
+            for number in range(2):
+                at = 50 + 60 * number
+                events += [step(number, at, 58), event("aten::mm", at + 2, 6), launch(at + 3, 2, 10 * number + 1),
+                           kernel("gemm", end + 1, 100, 10 * number + 1)]
+                end += 101
+                if went:
+                    events += [event("aten::clone", at + 10, 6), launch(at + 11, 2, 10 * number + 2),
+                               kernel("copy", end + 1, 50, 10 * number + 2)]
+                    end += 51
+                events += [event("aten::add", at + 20, 6), launch(at + 21, 2, 10 * number + 3),
+                           kernel("add", end + 1, 100, 10 * number + 3)]
+                end += 101
+            write(f"{side}.json", document(*backlog, *events))
+        rows = self.rows("SELECT name, gain_alone FROM trace_undo('control.json', 'test.json', NULL, NULL, 1, 1)"
+                         " WHERE class = 'compute' AND name = 'aten::clone'")
+        self.assertEqual(rows, [("aten::clone", -51.0)])
 
     def test_e9_halves(self):
         self.sides()
@@ -632,6 +700,15 @@ class Shipped(InFolder):
                                " FROM trace_undo(?1, ?2) WHERE text LIKE 'EmbeddingBackward0%' AND rank = 1", *sides)[0]
         with open(os.path.join(EXAMPLES, "..", "README.md"), encoding="utf-8") as file:
             self.assertIn(f"{step:.3f} -> {step - gain:.3f} ms if\nonly `EmbeddingBackward0` on rank 1", file.read())
+
+    def test_the_words_of_real_pairs(self):
+        """examples/h200: a batch in pageable memory, and one that is copied when it is needed."""
+        for name, expected in (("pageable", "copies aten::to; undone: -7.39 ms"),
+                               ("prefetch", "copies aten::to; undone: not known (less hidden)")):
+            sides = [os.path.join(EXAMPLES, "h200", name, side) for side in ("control", "test")]
+            [(text,)] = self.rows("SELECT text FROM trace_summary(?, ?) WHERE kind = 'cause' AND name = 'aten::to'",
+                                  *sides)
+            self.assertEqual(" ".join(text.split("%")[1].split()), expected)
 
     def test_gains_of_the_example(self):
         """examples/gpu: the sum of the path is the step; what is hidden behind other work brings less than it takes."""

@@ -27,7 +27,7 @@ LEVELS = ("op", "top_op", "module", "annotation", "kernel")
 UNDONE = """SELECT kind, class, area, name, rank, gain_alone_ns, cumulative_ns,
     CAST(round(gain_half * 1e3 * (SELECT count(*) FROM trace_what_if(?2, '[]'))) AS INTEGER) FROM trace_undo(?1, ?2)
     WHERE kind IS NOT NULL"""
-CAUSES = "SELECT kind, class, area, name, rank, replaced FROM trace_step_causes(?, ?, ?, ?)"
+CAUSES = "SELECT kind, class, area, name, rank, replaced, diff_time FROM trace_step_causes(?, ?, ?, ?)"
 PARTS = """SELECT class, area, family,
     CASE WHEN class = 'comm' THEN kernel
          WHEN class IN ('idle_call', 'idle_launch', 'idle_unrecorded', 'call', 'unrecorded') THEN op
@@ -147,8 +147,10 @@ class Undone(InFolder):
                      if class_ in ("compute", "memory")}
         parts = {(class_, family_of[area] if class_ in ("compute", "memory") else None, name)
                  for class_, area, _, name in rows}
-        causes = [oracle_undo.Cause(kind, class_, {area, family_of.get(area, area)}, name, rank, replaced)
-                  for kind, class_, area, name, rank, replaced in self.rows(CAUSES, *sides, ranks, ranks)]
+        steps = self.value("SELECT count(*) FROM trace_what_if(?, '[]')", sides[1])
+        causes = [oracle_undo.Cause(kind, class_, {area, family_of.get(area, area)}, name, rank, replaced,
+                                    diff * 1000 * steps)
+                  for kind, class_, area, name, rank, replaced, diff in self.rows(CAUSES, *sides, ranks, ranks)]
         return causes, parts, family_of
 
     def check(self, *sides):

@@ -67,7 +67,7 @@ class Lines(unittest.TestCase):
             "   +17.1 ms   42 %  compute        CompiledFunctionBackward takes over from 18...; undone: -10.7 ms",
             "    +9.7 ms   24 %  compute        CompiledFunction takes over from 29 operators...; undone: -7.2 ms",
             "    +7.2 ms   18 %  copies         copies of CompiledFunctionBackward (backward); undone: -8.3 ms",
-            "    +5.9 ms   14 %  compute        SplitLookupFunction_rowwise_adagrad_Op...; undone: -2.2 ms",
+            "    +5.9 ms   14 %  compute        SplitLookupFunction_rowwise_adagrad_Op...; undone: no change",
             "   -12.0 ms  -29 %  host late      waiting for the host; undone: +1.2 ms",
             "   +13.0 ms   32 %                 64 smaller parts",
             "work: NativeLayerNormBackward0 27 -> 15 a step"])
@@ -79,7 +79,7 @@ class Lines(unittest.TestCase):
             "4 steps of 174.6-182.2 ms, 4 of 123.0-163.5: all shorter; rank 0; one recording a side: see trace_ab",
             "caution: step 9 of test takes 163.5 ms, median 126.7; more of aten::batch_norm",
             "   -58.9 ms  137 %  host late      waiting for DataLoader next batch, in this...; undone: +71.1 ms",
-            "    +1.2 ms   -3 %  copies         aten::to; undone: -0.1 ms, hidden by cudaMemcpyAsync",
+            "    +1.2 ms   -3 %  copies         aten::to",
             "   +11.9 ms  -28 %  host late      waiting for the host, elsewhere; undone: -13.2 ms",
             "    +2.4 ms   -6 %  not recorded   idle, nothing recorded of the host; undone: -3.9 ms",
             "    +0.5 ms   -1 %                 25 smaller parts",
@@ -180,6 +180,9 @@ class Gains(InFolder):
                 self.assertLessEqual(len(text), 100)
                 self.assertEqual(text[:36], before[:36])
                 self.assertIn(gain, undone, (seed, text))
+                if re.search(r"; undone: not known \((less|more) hidden\)$", text):
+                    self.assertIsNone(gain)
+                    continue
                 if not said:
                     self.assertEqual(text, before)
                     self.assertTrue(gain is None or abs(gain - diff) <= max(0.1 * abs(diff), 0.2), (seed, text))

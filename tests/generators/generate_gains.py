@@ -105,9 +105,12 @@ class Rank:
         launched = self.now
         correlation = self.call("cudaMemcpyAsync", 0)
         call = self.recorder.events[-1]
-        name = f"Memcpy DtoH (Device -> {'Pageable' if pageable else 'Pinned'})"
-        _, end = self.work(name, stream, length, correlation, launched, cat="gpu_memcpy")
+        memory, reads = "Pageable" if pageable else "Pinned", correlation % 2
+        name = f"Memcpy HtoD ({memory} -> Device)" if reads else f"Memcpy DtoH (Device -> {memory})"
+        start, end = self.work(name, stream, length, correlation, launched, cat="gpu_memcpy")
         until = end + self.span(4000) if pageable else launched + 1500
+        if pageable and reads:  # it is read before all of it is there
+            until = start + length * 7 // 8
         self.now = max(launched + 500, until)
         call["dur"] = us(self.recorder.clock(self.now) - self.recorder.clock(launched))
 

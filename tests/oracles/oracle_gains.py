@@ -30,7 +30,7 @@ LEAST_SYNC = 3_000  # E4
 LATENCY, GAP = 5_000, (1_000, 2_000)  # E3: without any; without any and at most
 NCCL_OWN = 10_000  # E6.1
 HOST, DEVICE, TRANSFER, LAUNCH = "host", "device", "transfer", "launch"
-STREAM, SYNC, THREAD, WAIT = "stream", "sync", "thread", "wait"
+STREAM, SYNC, THREAD, WAIT, COPY = "stream", "sync", "thread", "wait", "copy"
 POLLS = ("EventQuery", "StreamQuery", "StreamGetCaptureInfo", "StreamIsCapturing")
 
 
@@ -145,6 +145,13 @@ class Works:
         self.queued, self.by_launch = defaultdict(list), defaultdict(list)  # in the order in which it was launched
         self.of_stream = defaultdict(list)  # the same, by (pid, stream)
         self.all_ended = {}
+        self.early, first = {}, {}  # P6.3
+        for work in sorted(self.all, key=self.lateness, reverse=True):
+            after = first.get(thread_of(work), float("inf"))
+            if work.link is None:
+                self.early[work.event] = min(work.ts_ns, after)
+            else:
+                first[thread_of(work)] = min(self.launched(work), after)
         for work in self.all:
             self.by_end[thread_of(work)].append(self.lateness(work))
             if work.link is not None:
@@ -168,7 +175,7 @@ class Works:
         return end(work), work.ts_ns, work.event
 
     def launched(self, work):
-        return work.ts_ns if work.link is None else self.rows[work.link].ts_ns
+        return self.early[work.event] if work.link is None else self.rows[work.link].ts_ns
 
     def queue_order(self, work):
         return self.launched(work), work.ts_ns, work.event
@@ -186,7 +193,7 @@ class Works:
         for sync in self.syncs[call.event]:
             args = self.args(sync)
             stream = args.get("wait_on_stream")
-            if stream is None or named(call, "Synchronize") and sync.name != "Event Sync":
+            if stream is None or stream < 0 or named(call, "Synchronize") and sync.name != "Event Sync":
                 continue
             record = self.records.get(args.get("wait_on_cuda_event_record_corr_id"))
             yield sync, stream, call.ts_ns if record is None else record.ts_ns
@@ -331,6 +338,7 @@ class Model:
         self.at, self.into, self.dropped = [], [], 0
         self.begin, self.end = {}, {}  # {(file, event): point}
         self.awaited = {}  # {point: the collective that its thread has waited for}
+        self.copied = {}  # {end of a call that ends before its copy (E4.3): the copy}
         self.met = {}  # {key of a collective: whether its ranks wait for each other}
         self.threads = {id(file): self.threads_of(file) for file in self.files}
         self.order_points()
@@ -485,6 +493,14 @@ class Model:
     def connect_call(self, to, call, works, key):
         """E4"""
         held = [self.end[key, work.event] for work in works.awaited(call)]
+        if held and not named(call, "Synchronize"):
+            copy = works.awaited(call)[0]
+            from_, begin = self.begin[key, copy.event], self.begin[key, call.event]
+            if from_ < to < held[0]:
+                self.copied[to] = copy
+                self.into[to] = [Edge(begin, to, min(LEAST_SYNC, self.at[to] - self.at[begin]), HOST)]
+                self.add(to, from_, self.at[to] - self.at[from_], COPY)
+                return
         self.dropped += sum(from_ > to for from_ in held)
         held = [from_ for from_ in held if from_ < to]
         latest = max((self.at[from_] for from_ in held), default=None)
@@ -622,6 +638,8 @@ class Lag:
         self.step = self.row.iteration
         if edges[0].kind == WAIT:
             self.row = model.awaited[self.to].row
+        if edges[0].kind == COPY:
+            self.row = model.copied[self.to]
         self.attributed = model.ties.ranks[self.file.rank].attributed[id(self.file)]
 
     @cached_property
@@ -691,6 +709,7 @@ class Changed:
             for what in (HOST, DEVICE, LAUNCH):
                 self.lags += [Lag(model, [edge], what) for edge in edges
                               if edge.kind == what and (what != HOST or edge.lag)]
+            self.lags += [Lag(model, [edge], DEVICE) for edge in edges if edge.kind == COPY]
             for each in (TRANSFER, WAIT):
                 transfer = [edge for edge in edges if edge.kind == each]
                 self.lags += [Lag(model, transfer, TRANSFER)] if transfer else []
@@ -733,12 +752,14 @@ class Changed:
     def remove(self, lag):
         for edge in lag.edges:
             edge.lag = 0
-        if lag.edges[0].kind == WAIT:
+        if lag.edges[0].kind in (WAIT, COPY):
             self.gone |= {id(edge) for edge in lag.edges}
             return
         if lag.what == HOST:
-            self.gone |= {id(edge) for edge in self.into[lag.to] if edge.kind == SYNC}
+            self.gone |= {id(edge) for edge in self.into[lag.to] if edge.kind in (SYNC, COPY)}
             return
+        self.gone |= {id(edge) for to in self.model.copied if self.model.copied[to] is lag.row
+                      for edge in self.into[to] if edge.kind == COPY}
         key = id(lag.file), lag.row.event
         begin = self.model.begin[key]
         if lag.what == TRANSFER:

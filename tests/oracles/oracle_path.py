@@ -56,7 +56,11 @@ class Graph:
         return max(works, key=self.lateness, default=None)
 
     def launched(self, work):
-        return work.ts_ns if work.link is None else self.rows[work.link].ts_ns
+        if work.link is not None:
+            return self.rows[work.link].ts_ns
+        after = [self.rows[other.link].ts_ns for other in self.work if thread_of(other) == thread_of(work)
+                 and other.link is not None and self.lateness(other) > self.lateness(work)]
+        return min([work.ts_ns, *after])  # P6.3
 
     def launches(self):
         return {work.link for work in self.work}
@@ -85,7 +89,7 @@ class Graph:
         for sync in self.file.rows:
             if sync.cat == "cuda_sync" and sync.link == call.event:
                 args = self.events[sync.event].get("args") or {}
-                if "wait_on_stream" not in args or named(call, "Synchronize") and sync.name != "Event Sync":
+                if args.get("wait_on_stream", -1) < 0 or named(call, "Synchronize") and sync.name != "Event Sync":
                     continue
                 limit = call.ts_ns
                 number = args.get("wait_on_cuda_event_record_corr_id")
@@ -160,7 +164,14 @@ class Graph:
         return works
 
     def awaited(self, call, upto):
-        return self.latest(work for work in self.works_of_call(call) if call.ts_ns < end(work) <= upto)
+        return self.latest(work for work in self.works_of_call(call) if call.ts_ns < end(work) <= upto
+                           or self.runs_on(call, work, upto))
+
+    @staticmethod
+    def runs_on(call, work, upto):
+        """P7.3"""
+        return ("ageable" in work.name and not named(call, "Synchronize")
+                and call.ts_ns < work.ts_ns < upto < end(work))
 
     # P8
     def other_thread(self, after, upto):
@@ -215,7 +226,7 @@ class Graph:
             elif oracle.is_call(inside):
                 work = self.awaited(inside, now)
                 if work is not None:
-                    back("sync", inside, end(work))
+                    back("sync", inside, min(end(work), now))
                     continue
                 kind = "sync" if named(inside, "Synchronize") else \
                     "launch" if inside.event in self.launches() else "host"

@@ -80,7 +80,9 @@ class Replay:
         if not oracle.is_call(call):
             return before, [(("thread", thread, before), before)]
         work, start = graph.awaited(call, at), self.start(thread, before)
-        ready = start if work is None else end(work)
+        ready = start if work is None else min(end(work), at)
+        if work is not None and end(work) > at:  # P7.3
+            return ready, [(("work", work.event), ready), (("thread", thread, start), start)]
         causes = [(("work", other.event), end(other)) for other in graph.works_of_call(call)
                   if end(other) <= (call.ts_ns if work is None else ready)]
         if not named(call, "Synchronize"):

@@ -15,9 +15,9 @@ from functools import cached_property
 
 import oracle
 import oracle_job
-from oracle_gains import (DEVICE, GAP, HOST, LATENCY, LAUNCH, STREAM, SYNC, THREAD, TRANSFER, WAIT, Changed, Edge, Lag,
-                          tenth, times)
-from oracle_steps import OPERATORS, end, kind, of_xla, stable, thread_of
+from oracle_gains import (COPY, DEVICE, GAP, HOST, LATENCY, LAUNCH, STREAM, SYNC, THREAD, TRANSFER, WAIT, Changed,
+                          Edge, Lag, tenth, times)
+from oracle_steps import OPERATORS, end, kind, stable, thread_of
 
 GONE = object()
 
@@ -116,7 +116,7 @@ def gains(model, level, chosen):
             found.append(recorded - total(model.run(changed.into)))
             for edge, ns in old:
                 edge.lag = ns
-        time = sum(lag.edges[0].lag for lag in lags if lag.step in chosen and lag.edges[0].kind != WAIT)
+        time = sum(lag.edges[0].lag for lag in lags if lag.step in chosen and lag.edges[0].kind not in (WAIT, COPY))
         result[key] = [time, path[key], *found]
     return result
 
@@ -173,7 +173,7 @@ class Side:
                     if not is_end and (not stepped or row.iteration is not None):
                         by_step[row.iteration][lane].append(row)
             works = model.works[key]
-            for work in sorted(works.all, key=works.queue_order):
+            for work in sorted(works.all, key=lambda each: (rows.get(each.link, each).ts_ns, each.ts_ns, each.event)):
                 if not stepped or work.iteration is not None:
                     by_step[work.iteration]["device"].append(work)
             for iteration, lanes in by_step.items():
@@ -291,9 +291,10 @@ def is_told(causes):
 
 class Cause:
     """`families` are the area or the family that trace_step_causes names, and the family of that. `replaced` is
-    JSON."""
+    JSON, `diff` ns of the chosen steps."""
 
-    def __init__(self, kind_, class_, families, name, rank, replaced):
+    def __init__(self, kind_, class_, families, name, rank, replaced, diff):
+        self.diff = diff
         self.kind, self.class_, self.families, self.name, self.rank = kind_, class_, families, name, rank
         self.replaced = json.loads(replaced) if replaced else ()
 
@@ -494,9 +495,9 @@ class Undone:
                 if not twin:
                     own = self.edge(self.edges_of(1, key)[1], HOST)
                     for edge in self.edges_of(1, key)[1]:
-                        if edge.kind == SYNC:
+                        if edge.kind in (SYNC, COPY):
                             own_items[key].append(self.add(edge, GONE, self.owners(1, own)))
-                    waits = self.edge(self.edges_of(1, key)[1], SYNC)
+                    waits = self.edge(self.edges_of(1, key)[1], SYNC, COPY)
                     came += [(file, row, i) for i, cause in enumerate(self.causes) if waits
                              and cause.kind == "synchronized" and cause.rank in (None, rank)]
         extras = defaultdict(list)
@@ -569,6 +570,9 @@ class Undone:
         if not duration:
             return
         owners = self.owners(1, duration[0]) or []
+        copy, was = self.copy_edge(1, key), self.copy_edge(0, twin) if twin else None
+        if copy:
+            self.add(copy, was.lag - copy.lag if was else GONE, owners)
         if twin:
             others = self.edges_of(0, twin)
             was = self.edge(others[1], DEVICE, TRANSFER)
@@ -599,6 +603,13 @@ class Undone:
         if launch is not None and launch.iteration == row.iteration and (key[0], launch.event) in self.test.begin:
             for cause in owners:
                 came.append((file, launch, cause))
+
+    def copy_edge(self, side, key):
+        """E4.3"""
+        model = (self.control, self.test)[side]
+        call = key[0], self.row(side, key).link
+        edge = self.edge(self.edges_of(side, call)[1], COPY) if call in model.end else None
+        return edge if edge and edge.from_ == model.begin[key] else None
 
     def is_meeting(self, duration, key):
         return len(duration) > 1 or duration[0].from_ != self.test.begin[key]
@@ -796,18 +807,15 @@ class Undone:
         found = {}
         for edges in self.into:
             for edge in edges:
-                what = TRANSFER if edge.kind == WAIT else edge.kind
-                if what not in (DEVICE, TRANSFER, LAUNCH, HOST) or what == HOST and not edge.lag:
-                    continue
-                lag = Lag(self.test, [edge], what)
-                annotation = lag.named("annotation") if lag.class_ == "comm" else None
-                if annotation and annotation.startswith(("nccl:", "gloo:")):
-                    name = annotation
-                elif what == HOST:
-                    _, name = lag.attributed.host(self.host_threads(lag), self.test.at[edge.from_], "op")
-                else:
-                    name = name_of(lag, "op") or lag.named("name")
-                found[id(edge)] = what in (HOST, LAUNCH), name, lag.file.rank
+                what = {WAIT: TRANSFER, COPY: DEVICE}.get(edge.kind, edge.kind)
+                if what in (HOST, LAUNCH) and (what == LAUNCH or edge.lag):
+                    found[id(edge)] = "host", None, None
+                elif what in (DEVICE, TRANSFER):
+                    lag = Lag(self.test, [edge], what)
+                    annotation = lag.named("annotation") if lag.class_ == "comm" else None
+                    told = annotation and annotation.startswith(("nccl:", "gloo:"))
+                    found[id(edge)] = "work", (annotation if told else
+                                                  name_of(lag, "op") or lag.named("name")), lag.file.rank
         return found
 
     @cached_property
@@ -923,18 +931,40 @@ class Undone:
             found = self.most_of(beside, sum(beside.values()))
         return found
 
+    def is_told_by_work(self, cause):
+        """E9.10"""
+        of = self.causes[cause]
+        if of.kind not in ("changed", "replaced", "communication") or of.class_ not in ("compute", "comm", "memory"):
+            return True
+        longer = {}  # {(rank, point): ns}
+        for edge, change, owners in self.items:
+            file, row, _ = self.test.row_of[edge.to]
+            if cause in owners and edge.kind in (DEVICE, TRANSFER) and self.is_chosen(row.iteration):
+                longer[file.rank, edge.to] = edge.lag if change is GONE else -change
+        for ghost in self.ghosts:
+            if cause in ghost.owners and self.is_chosen(ghost.step):
+                longer[ghost.file.rank, ghost] = -ghost.dur
+        ranks = Counter()
+        for (rank, _), ns in longer.items():
+            ranks[rank] += ns if of.diff > 0 else -ns
+        return 10 * max(ranks.values(), default=0) >= round(abs(of.diff), 1)
+
+    def is_chosen(self, iteration):
+        return self.chosen[1] <= {None} or iteration in self.chosen[1]
+
     def rows(self):
         recorded = self.length(set())
         assert self.run(set())[0] == self.test.at
         found = []
         for i in range(len(self.causes)):
             known = any(item[2] & {i} for item in self.items) or any(i in ghost.owners for ghost in self.ghosts)
+            known = known and self.is_told_by_work(i)
             found.append((i, recorded - self.length({i}) if known else None,
                           recorded - self.length({i}, half=True) if known else None))
         found.sort(key=lambda each: (each[1] is None, -(each[1] or 0), each[0]))
         taken, after, rows = set(), recorded, []
         for i, gain, half in found:
             taken.add(i)
-            after = after if gain is None else self.length(taken)
+            after = self.length(taken)
             rows.append((i, gain, after, half))
         return rows

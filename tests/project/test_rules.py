@@ -295,6 +295,11 @@ class Path(Made):
                              call("cudaStreamSynchronize", 50, 150, 2),
                              launch(205, 2, 3), kernel("z", 210, 10, 3))
             self.assertIn(("sync", "cudaStreamSynchronize", start, 200, 0), path)
+        for memory, end in (("Pageable", 200), ("Pinned", None)):
+            copy = {**kernel(f"Memcpy HtoD ({memory} -> Device)", 80, 130, 1), "cat": "gpu_memcpy"}
+            path = self.path(step(1, 0, 240), call("cudaMemcpyAsync", 50, 150, 1), copy, launch(225, 2, 3),
+                             kernel("z", 230, 10, 3))
+            self.assertEqual([row[3] for row in path if row[:2] == ("kernel", copy["name"])], [end] * (end == 200))
 
     def test_p8(self):
         path = self.path(step(1, 0, 110), event("backward", 0, 100, cat="python_function"), event("bw", 20, 75, tid=2),

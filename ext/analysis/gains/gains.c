@@ -154,7 +154,8 @@ static bool add_times(struct gain_finder *finder)
             if (!stopper_goes_on(finder->request->stopper, i, finder->failure))
                 return false;
             if (!is_chosen(finder, use->node) ||
-                graph->kind[use->edge] == EDGE_WAIT) /* the transfer counts where it ends */
+                graph->kind[use->edge] == EDGE_WAIT || /* it counts where the work ends */
+                graph->kind[use->edge] == EDGE_COPY)
                 continue;
             finder->gains->items[finder->gain_of[part]].time +=
                 sim_lag(graph, use->node, use->edge);

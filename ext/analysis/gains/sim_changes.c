@@ -200,15 +200,17 @@ bool sim_remove(const struct sim_graph *graph, const struct sim_use *use, sim_ta
     if (kind == EDGE_HOST) {
         bool done = drop_lag(graph, node, use->edge, take, argument);
         for (uint32_t edge = graph->first[node]; done && edge < graph->first[node + 1]; edge++)
-            if (graph->kind[edge] == EDGE_SYNC)
+            if (graph->kind[edge] == EDGE_SYNC || graph->kind[edge] == EDGE_COPY)
                 done = drop_edge(node, edge, take, argument);
         return done;
     }
-    if (kind == EDGE_WAIT)
+    if (kind == EDGE_WAIT || kind == EDGE_COPY)
         return drop_edge(node, use->edge, take, argument);
     bool meets = sim_edge_to(graph, node, EDGE_MEETING) != SIM_NONE;
+    struct sim_use copy = sim_copy_use(graph, graph->member[node], graph->row[node]);
     return (meets ? drop_edge(node, use->edge, take, argument)
                   : drop_lag(graph, node, use->edge, take, argument)) &&
+           (copy.edge == SIM_NONE || drop_edge(copy.node, copy.edge, take, argument)) &&
            remove_begin(graph, graph->rows[graph->member[node]].begins[graph->row[node]], take,
                         argument);
 }

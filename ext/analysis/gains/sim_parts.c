@@ -126,7 +126,9 @@ static bool add_work(struct part_finder *finder, uint32_t node, uint32_t edge, e
 {
     const struct trace_file *file = finder->names.file;
     const struct sim_graph *graph = finder->parts->graph;
-    uint32_t row = what == SIM_TRANSFER ? sim_transfer_row(graph, edge) : graph->row[node];
+    uint32_t row = what == SIM_TRANSFER                 ? sim_transfer_row(graph, edge)
+                   : graph->kind[edge] == EDGE_COPY ? file->columns.link[graph->row[node]]
+                                                    : graph->row[node];
     struct sim_part part = {.what = what, .names = {.step_class = CLASS_COMM, .name = NO_NAMES}};
     struct name_origin origin;
     if (kind_is_device((enum kind)file->columns.kind[row])) {
@@ -158,6 +160,7 @@ static bool add_node(struct part_finder *finder, uint32_t node)
             done = sim_lag(graph, node, edge) == 0 || add_host(finder, node, edge);
             break;
         case EDGE_DEVICE:
+        case EDGE_COPY:
             done = add_work(finder, node, edge, SIM_DEVICE);
             break;
         case EDGE_TRANSFER:

@@ -15,6 +15,7 @@ struct undoer {
     struct undo_tokens tokens;
     struct undo_sequence sequences[2]; /* of control and test, like the parts */
     struct undo_pairs pairs;
+    struct undo_chosen chosen[2]; /* the numbers of the chosen steps of both */
     struct undo_ghosts ghosts;
     struct sim_parts control_parts;
     struct undo_items items;
@@ -47,18 +48,15 @@ static bool list_chosen(const struct sim_steps *steps, struct undo_chosen *chose
 static bool find_pairs(struct undoer *undoer)
 {
     const struct sim_steps *steps[] = {undoer->request->control, undoer->request->steps};
-    struct undo_chosen chosen[2] = {{NULL, 0}, {NULL, 0}};
     bool done = true;
     for (int i = 0; done && i < 2; i++)
-        done = list_chosen(steps[i], &chosen[i], undoer->failure) &&
+        done = list_chosen(steps[i], &undoer->chosen[i], undoer->failure) &&
                undo_sequence_make(&undoer->sequences[i], steps[i]->graph, &undoer->tokens,
                                   undoer->stopper, undoer->failure);
     done = done &&
            undo_sequence_list_points(&undoer->sequences[0], undoer->stopper, undoer->failure) &&
-           undo_pairs_make(&undoer->pairs, &undoer->sequences[0], &undoer->sequences[1], chosen,
-                           undoer->stopper, undoer->failure);
-    memory_free(chosen[0].items);
-    memory_free(chosen[1].items);
+           undo_pairs_make(&undoer->pairs, &undoer->sequences[0], &undoer->sequences[1],
+                           undoer->chosen, undoer->stopper, undoer->failure);
     return done;
 }
 
@@ -253,7 +251,7 @@ static bool undo_alone(struct undoer *undoer, size_t first, size_t count)
     bool done =
         run(undoer, undoer->items.items, count, undoer->request->hiders ? find_hiders : NULL, sums);
     for (size_t lane = 0; done && lane < count; lane++)
-        items[lane].gain = undo->recorded - sums[lane];
+        items[lane].gain = items[lane].known ? undo->recorded - sums[lane] : 0;
     if (!done || !undoer->request->halves)
         return done;
     done = run(undoer, undoer->halves, count, NULL, sums);
@@ -291,14 +289,19 @@ static bool undo_all(struct undoer *undoer)
     struct undo *undo = undoer->undo;
     const struct undo_request *request = undoer->request;
     size_t count = request->causes->count, most = request->most < count ? request->most : count;
-    undo->items = memory_zeroed(count, sizeof *undo->items);
-    bool done = undo->items || failure_memory(undoer->failure);
+    const struct undo_told_request of = {
+        &undoer->items,  &undoer->ghosts, &undoer->chosen[1], request->test,
+        request->causes, undo->steps,     undoer->stopper};
+    bool *told = undo_told_find(&of, undoer->failure), done = told != NULL;
+    undo->items = done ? memory_zeroed(count, sizeof *undo->items) : NULL;
+    done = done && (undo->items || failure_memory(undoer->failure));
     for (size_t i = 0; done && i < count; i++)
         undo->items[undo->count++] = (struct undone){
             .cause = i,
-            .known = i < most && undoer->items.first[i] < undoer->items.first[i + 1],
+            .known = i < most && undoer->items.first[i] < undoer->items.first[i + 1] && told[i],
             .hider = {HIDER_NONE, NAME_NONE, NUMBER_NONE},
             .after = undo->recorded};
+    memory_free(told);
     for (size_t i = 0; done && i < most; i += SIM_LANES)
         done = undo_alone(undoer, i, most - i < SIM_LANES ? most - i : SIM_LANES);
     done = done && sort_items(undo->items, count, sizeof *undo->items, undone_order,
@@ -333,6 +336,8 @@ bool undo_find(struct undo *undo, const struct undo_request *request, struct fai
     undo_items_clear(&undoer.items);
     sim_steps_clear(&undoer.steps);
     sim_net_clear(&undoer.net);
+    memory_free(undoer.chosen[0].items);
+    memory_free(undoer.chosen[1].items);
     memory_free(undoer.of);
     memory_free(undoer.halves);
     memory_free(undoer.lengths);

@@ -216,10 +216,11 @@ static bool waits_for(const struct ghost_finder *finder, const struct placed_gho
 {
     const struct sim_graph *test = finder->test;
     const struct columns *columns = &test->trace->members[ghost->member].file->columns;
-    uint32_t row = test->row[node], launch = columns->link[row];
-    bool launched = kind_is_device((enum kind)columns->kind[row]) && launch != ROW_NONE;
-    return node > ghost->item.after &&
-           columns->ts[launched ? launch : row] >= test->at[ghost->item.launch];
+    const struct path_graph *path = &finder->works[ghost->member].path;
+    uint32_t row = test->row[node];
+    bool device = kind_is_device((enum kind)columns->kind[row]);
+    int64_t began = device ? path->work[path_work_of(path, row)].launched : columns->ts[row];
+    return node > ghost->item.after && began >= test->at[ghost->item.launch];
 }
 
 /* Adds the links of a chain: of what waits for the work before it, each with the last ghost that it

@@ -29,8 +29,7 @@ struct item_maker {
     const struct sim_graph *test, *control;
     struct undo_causes *causes[2]; /* by side, then by part */
     struct event_items *of;        /* by event of test */
-    uint32_t *extra
-        [2]; /* of what went before begins and ends, by event of control: an item, or NO_ITEM */
+    uint32_t *extra[2]; /* of what went, by begin or end, then by event of control: or NO_ITEM */
     struct tree_list came, went; /* those of test, and of control in the current step */
     uint32_t synchronized;       /* the cause of this kind, or UINT32_MAX */
     struct undo_step step;
@@ -184,7 +183,7 @@ static bool add_waits(struct item_maker *maker, uint32_t number, struct sim_use 
     for (uint32_t edge = maker->test->first[end.node]; edge < maker->test->first[end.node + 1];
          edge++) {
         uint32_t item;
-        if (maker->test->kind[edge] != EDGE_SYNC)
+        if (maker->test->kind[edge] != EDGE_SYNC && maker->test->kind[edge] != EDGE_COPY)
             continue;
         waits = true;
         if (!add_item(maker, (struct sim_use){edge, end.node}, SIM_GONE, &item) ||
@@ -294,6 +293,9 @@ static bool add_work(struct item_maker *maker, uint32_t number)
         const struct undo_causes *queued = causes_of(maker, 1, launch.edge);
         done = add_lag(maker, end, undo_lag(control, undo_end_use(control, twin)), &no_causes,
                        &item) &&
+               add_item(maker, sim_copy_use(maker->test, event->member, event->row),
+                        undo_copy_longer(pairs, event, twin), &item) &&
+               add_owners(maker, causes_of(maker, 1, end.edge), item) &&
                add_lag(maker, launch, undo_lag(control, undo_begin_use(control, twin)), &no_causes,
                        &item) &&
                (launch.edge == SIM_NONE ||

@@ -37,4 +37,18 @@ bool undo_items_make(struct undo_items *items, const struct undo_items_request *
 
 void undo_items_clear(struct undo_items *items);
 
+struct undo_told_request {
+    const struct undo_items *items;
+    const struct undo_ghosts *ghosts;
+    const struct undo_chosen *chosen; /* the numbers of the chosen steps of test */
+    const struct sim_graph *test;     /* with the ghosts in it */
+    const struct causes *causes;
+    size_t steps; /* how many are chosen */
+    const struct stopper *stopper;
+};
+
+/* Whether the durations of a cause tell the difference that it makes (E9.10), by cause; true for
+** those that are not of device work. NULL on failure. */
+bool *undo_told_find(const struct undo_told_request *request, struct failure *failure);
+
 #endif

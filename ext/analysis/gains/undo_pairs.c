@@ -3,6 +3,7 @@
 #include "analysis/sums/align.h"
 #include "base/integers.h"
 #include "base/memory.h"
+#include "sim_changes.h"
 
 static struct sim_use use_of(const struct sim_graph *graph, uint32_t node, enum sim_edge kind)
 {
@@ -34,6 +35,15 @@ struct sim_use undo_wait_use(const struct sim_graph *graph, const struct undo_ev
 int64_t undo_lag(const struct sim_graph *graph, struct sim_use use)
 {
     return use.edge == SIM_NONE ? NUMBER_NONE : sim_lag(graph, use.node, use.edge);
+}
+
+int64_t undo_copy_longer(const struct undo_pairs *pairs, const struct undo_event *event,
+                         const struct undo_event *twin)
+{
+    const struct sim_graph *control = pairs->control->graph, *test = pairs->test->graph;
+    int64_t was = undo_lag(control, sim_copy_use(control, twin->member, twin->row));
+    int64_t own = undo_lag(test, sim_copy_use(test, event->member, event->row));
+    return own == NUMBER_NONE ? 0 : was == NUMBER_NONE ? SIM_GONE : was - own;
 }
 
 int64_t undo_wait_longer(const struct undo_pairs *pairs, struct sim_use wait, uint32_t was)

@@ -59,16 +59,23 @@ struct path_source path_source_of(const struct path_graph *graph, uint32_t call)
     return count > 0 ? graph->waits[first].source : all;
 }
 
+bool path_is_pageable(const struct trace_file *file, uint32_t copy)
+{
+    return name_contains(&file->names.items[file->columns.name[copy]], "ageable");
+}
+
 size_t path_copy_of(const struct path_graph *graph, uint32_t call, int64_t upto)
 {
     const struct columns *columns = &graph->file->columns;
     unsigned flags = graph->flags[columns->name[call]];
     uint32_t copy =
         flags & NAMED_MEMCPY && !(flags & NAMED_SYNCHRONIZE) ? columns->link[call] : ROW_NONE;
-    return copy != ROW_NONE && busy_takes(columns, copy) &&
-                   busy_end(columns, copy) > columns->ts[call] && busy_end(columns, copy) <= upto
-               ? path_work_of(graph, copy)
-               : WORK_NONE;
+    if (copy == ROW_NONE || !busy_takes(columns, copy))
+        return WORK_NONE;
+    bool ended = busy_end(columns, copy) > columns->ts[call] && busy_end(columns, copy) <= upto;
+    bool runs = columns->ts[copy] > columns->ts[call] && columns->ts[copy] < upto &&
+                busy_end(columns, copy) > upto && path_is_pageable(graph->file, copy);
+    return ended || runs ? path_work_of(graph, copy) : WORK_NONE;
 }
 
 bool path_handed_over(const struct path_graph *graph, int64_t at, int64_t after, uint32_t *track,

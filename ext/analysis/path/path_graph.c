@@ -85,6 +85,21 @@ static uint32_t *index_work(const struct graph_builder *builder, bool by_launch)
     return NULL;
 }
 
+/* P6.3: what has no launch was launched before what ends after it on its stream. */
+static void find_launched(struct path_graph *graph)
+{
+    int64_t next = INT64_MAX;
+    for (size_t i = graph->work_count; i > 0; i--) {
+        struct path_work *of = &graph->work[graph->by_track[i - 1]];
+        if (i == graph->work_count || of->track != graph->work[graph->by_track[i]].track)
+            next = INT64_MAX;
+        if (of->launch == ROW_NONE && next < of->launched)
+            of->launched = next;
+        else if (of->launch != ROW_NONE && of->launched < next)
+            next = of->launched;
+    }
+}
+
 static unsigned char flags_of(const struct name *name)
 {
     static const struct {
@@ -413,8 +428,10 @@ bool path_graph_make_work(struct path_graph *graph, const struct trace_file *fil
     const struct graph_builder builder = {graph, file, stopper, failure};
     *graph = (struct path_graph){.file = file};
     bool done = collect_work(&builder) && (graph->by_track = index_work(&builder, false)) &&
-                (graph->by_launch = index_work(&builder, true)) && find_flags(&builder) &&
-                find_waits(&builder, syncs);
+                (graph->by_launch = index_work(&builder, true)) && find_flags(&builder);
+    if (done)
+        find_launched(graph);
+    done = done && find_waits(&builder, syncs);
     if (!done)
         path_graph_clear(graph);
     return done;

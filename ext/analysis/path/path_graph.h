@@ -40,7 +40,7 @@ struct path_step {
 /* Device work that takes part (A1). */
 struct path_work {
     int64_t start, end; /* ns */
-    int64_t launched;   /* ns: the start of its launch; without a launch, its own */
+    int64_t launched;   /* ns: the start of its launch; without a launch, P6.3 */
     uint32_t row, track;
     uint32_t launch; /* row; ROW_NONE */
 };

@@ -182,6 +182,14 @@ static const struct path_part *part_at(const struct path_slack *slack, int64_t i
     return &parts[i];
 }
 
+/* Whether the path is in work at an instant of the window, or at its start if that is later. */
+static bool on_path(const struct path_slack *slack, const struct path_work *work, int64_t instant)
+{
+    int64_t start = slack->window->start;
+    const struct path_part *part = part_at(slack, instant > start ? instant : start);
+    return part->kind == PATH_KERNEL && part->row == work->row;
+}
+
 static bool add_row(struct path_slack *slack, const struct path_part *part, int64_t left)
 {
     struct path_step *step = slack->step;
@@ -233,7 +241,19 @@ static size_t work_of_call(struct path_slack *slack, uint32_t call, int64_t at)
     return answer->work > 0 ? answer->work - 1 : WORK_NONE;
 }
 
-/* P7.1 and P7.2: a thread is in a call at a point. Gives the start of the part, and the slack of
+/* Gives a copy whose end has been passed the slack of a call that waits for it, if that is less. */
+static bool limit_running(struct path_slack *slack, size_t index, int64_t left)
+{
+    const struct path_work *work = &slack->graph->work[index];
+    struct path_off *off = slack->step->off;
+    for (size_t i = slack->step->off_count; i > 0; i--)
+        if (off[i - 1].part.row == work->row && off[i - 1].part.kind == PATH_KERNEL)
+            off[i - 1].slack = least(off[i - 1].slack, left);
+    return work->start <= slack->window->start ||
+           push(slack, &(struct slack_point){work->start, left, (uint32_t)index, AT_START});
+}
+
+/* P7.1 to P7.3: a thread is in a call at a point. Gives the start of the part, and the slack of
 ** what is before the stretch. */
 static bool pass_call(struct path_slack *slack, uint32_t call, const struct slack_point *point,
                       struct slack_stretch *stretch, int64_t *left)
@@ -243,6 +263,8 @@ static bool pass_call(struct path_slack *slack, uint32_t call, const struct slac
     size_t work = work_of_call(slack, call, point->at);
     bool sync = graph->flags[graph->file->columns.name[call]] & NAMED_SYNCHRONIZE;
     int64_t end = work == WORK_NONE ? start : graph->work[work].end;
+    bool runs = end > point->at; /* P7.3 */
+    end = runs ? point->at : end;
     stretch->row = call;
     stretch->kind = path_kind_of_call(graph, call, work != WORK_NONE);
     if (end > start) {
@@ -252,6 +274,8 @@ static bool pass_call(struct path_slack *slack, uint32_t call, const struct slac
     }
     if (point->slack == SLACK_NONE || end <= slack->window->start)
         return true;
+    if (runs)
+        return limit_running(slack, work, point->slack);
     if (!sync && work != WORK_NONE)
         slack->late[work] = least(slack->late[work], end + point->slack);
     struct path_source source = path_source_of(graph, call);
@@ -328,8 +352,8 @@ static bool pass_end(struct path_slack *slack, size_t index, bool device_clock)
     if (device_clock)
         late = least(late, slack->window->end);
     int64_t left = late == SLACK_NONE ? SLACK_NONE : late - work->end;
-    const struct path_part *part = part_at(slack, work->end - 1);
-    if ((part->kind != PATH_KERNEL || part->row != work->row) &&
+    if (!on_path(slack, work, work->end - 1) &&
+        !(work->start < work->end && on_path(slack, work, work->start)) && /* P7.3 */
         !add_row(slack, &(struct path_part){work->start, work->end, work->row, PATH_KERNEL}, left))
         return false;
     return left == SLACK_NONE || work->start <= slack->window->start ||

@@ -69,7 +69,7 @@ static size_t work_of_call(struct walk *walk, uint32_t call)
     return work;
 }
 
-/* P8 and P7.4: goes on in the thread that was at work last, if that is after an instant. */
+/* P8 and P7.5: goes on in the thread that was at work last, if that is after an instant. */
 static bool change_thread(struct walk *walk, uint32_t row, int64_t after)
 {
     int64_t until;
@@ -93,8 +93,9 @@ static bool pass_thread(struct walk *walk)
         return go_back(walk, PATH_HOST, label, stretch->start);
     size_t work = work_of_call(walk, inside);
     if (work != WORK_NONE) {
+        int64_t end = graph->work[work].end; /* later where a copy runs */
         walk->work = work;
-        return go_back(walk, PATH_SYNC, inside, graph->work[work].end);
+        return go_back(walk, PATH_SYNC, inside, end < walk->at ? end : walk->at);
     }
     return go_back(walk, path_kind_of_call(graph, inside, false), inside, stretch->start);
 }

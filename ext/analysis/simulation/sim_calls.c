@@ -1,6 +1,7 @@
 /*
 ** Calls that wait for device work (E4).
 */
+#include "analysis/parts/busy.h"
 #include "analysis/path/path_cause.h"
 #include "sim_maker.h"
 
@@ -12,7 +13,7 @@ static bool copy_waits(const struct trace_file *file, uint32_t call, uint32_t co
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (text_is(name->text, name->length, names[i]))
             return true;
-    return name_contains(&file->names.items[file->columns.name[copy]], "ageable");
+    return path_is_pageable(file, copy);
 }
 
 /* Adds work to that which the current call waits for, unless it ends later. */
@@ -50,29 +51,38 @@ static bool find_synchronized(struct sim_maker *maker, uint32_t call, size_t *co
     return true;
 }
 
-/* The number of work that a call waits for, which is put into `awaited`. */
-static bool find_awaited(struct sim_maker *maker, uint32_t call, size_t *count)
+/* The number of work that a call waits for, which is put into `awaited`. `*copy` is the begin of a
+** copy that is to end after the call that waits for it; SIM_NONE. */
+static bool find_awaited(struct sim_maker *maker, uint32_t call, size_t *count, uint32_t *copy)
 {
     const struct sim_work *work = maker->of->work;
     const struct trace_file *file = maker->of->file;
     unsigned flags = path_call_flags(&work->path, call);
     *count = 0;
+    *copy = SIM_NONE;
     if (flags & NAMED_SYNCHRONIZE)
         return find_synchronized(maker, call, count);
-    uint32_t copy = flags & NAMED_MEMCPY ? file->columns.link[call] : ROW_NONE;
-    if (copy != ROW_NONE && busy_takes(&file->columns, copy) && copy_waits(file, call, copy))
-        add_awaited(maker, path_work_of(&work->path, copy), count);
+    uint32_t row = flags & NAMED_MEMCPY ? file->columns.link[call] : ROW_NONE;
+    if (row == ROW_NONE || !busy_takes(&file->columns, row) || !copy_waits(file, call, row))
+        return true;
+    if (busy_end(&file->columns, row) > maker->now && file->columns.ts[row] < maker->now)
+        *copy = maker->rows->begins[row];
+    else
+        add_awaited(maker, path_work_of(&work->path, row), count);
     return true;
 }
 
 bool sim_end_call(struct sim_maker *maker, uint32_t before)
 {
     const struct path_work **awaited = maker->of->threads.awaited;
-    uint32_t call = maker->point->row, begin = maker->rows->begins[call];
+    uint32_t call = maker->point->row, begin = maker->rows->begins[call], copy;
     int64_t latest = INT64_MIN;
     size_t count;
-    if (!find_awaited(maker, call, &count))
+    if (!find_awaited(maker, call, &count, &copy))
         return false;
+    if (copy != SIM_NONE)
+        return sim_add_floor(maker, begin, LEAST_SYNC, EDGE_HOST) &&
+               sim_add_edge(maker, copy, 0, EDGE_COPY);
     for (size_t i = 0; i < count; i++)
         latest = awaited[i]->end > latest ? awaited[i]->end : latest;
     bool waited = count > 0 && latest > maker->graph->at[begin];

@@ -127,6 +127,15 @@ uint32_t sim_edge_to(const struct sim_graph *graph, uint32_t node, enum sim_edge
     return SIM_NONE;
 }
 
+struct sim_use sim_copy_use(const struct sim_graph *graph, size_t member, uint32_t copy)
+{
+    uint32_t call = graph->trace->members[member].file->columns.link[copy];
+    uint32_t end = call == ROW_NONE ? SIM_NONE : graph->rows[member].ends[call];
+    uint32_t edge = end == SIM_NONE ? SIM_NONE : sim_edge_to(graph, end, EDGE_COPY);
+    bool own = edge != SIM_NONE && graph->from[edge] == graph->rows[member].begins[copy];
+    return (struct sim_use){own ? edge : SIM_NONE, end};
+}
+
 /* What is known of an edge from a meeting; NULL: it is from something else. */
 static const struct sim_far *far_of(const struct sim_graph *graph, uint32_t edge)
 {

@@ -24,6 +24,9 @@ enum sim_edge {
     EDGE_LAUNCH,   /* from a launch to its work (E3) */
     EDGE_STREAM,   /* from work to the next of its stream, or to that of one that waits (E3, E6) */
     EDGE_SYNC,   /* from work to the end of a call that waits for it (E4) */
+    /* From the begin of a copy to the end of its call, which ends before it: that much of its
+    ** duration (E4). */
+    EDGE_COPY,
     EDGE_THREAD, /* from one thread to another (E7) */
     /* From the last start of a collective of the host to where a thread that waits goes on: its
     ** transfer, too (E7). */
@@ -76,6 +79,10 @@ bool sim_graph_make(struct sim_graph *graph, const struct trace *trace,
 
 /* The edge of a kind that leads to a node; SIM_NONE. */
 uint32_t sim_edge_to(const struct sim_graph *graph, uint32_t node, enum sim_edge kind);
+
+/* The edge of kind EDGE_COPY of a copy, and the end of its call, to which it leads; the edge is
+** SIM_NONE if there is none. */
+struct sim_use sim_copy_use(const struct sim_graph *graph, size_t member, uint32_t copy);
 
 /* The row of the collective of an edge of kind EDGE_TRANSFER or EDGE_WAIT, on the rank where it
 ** leads. */
