@@ -144,7 +144,7 @@ class Undone(InFolder):
         rows = [row for side in sides for row in self.rows(PARTS, side, ranks)]
         families = {family for _, _, family, _ in rows}
         family_of = {area: self.family(area, family, families) for class_, area, family, _ in rows
-                     if class_ in ("compute", "memory")}
+                     if class_ in ("compute", "memory") or class_.startswith("idle_")}
         parts = {(class_, family_of[area] if class_ in ("compute", "memory") else None, name)
                  for class_, area, _, name in rows}
         steps = self.value("SELECT count(*) FROM trace_what_if(?, '[]')", sides[1])
@@ -207,6 +207,27 @@ class Undone(InFolder):
         self.assertGreaterEqual(self.hiders[True, True], self.COUNT // 40)
         for kind in enough:
             self.assertGreater(seen[kind], self.COUNT // 40, kind)
+
+    def test_an_area_in_which_the_host_is_late(self):
+        """In an annotation, the host runs operators that control has not, and others longer; launches are of it."""
+        for side, optimizer in (("a", [("fused", 20), ("add", 9)]), ("b", [("fused", 30), ("add", 16), *(
+                (name, 20) for name in ("mul", "div", "sqrt", "lerp", "norm")), ("add", 16)])):
+            events, at, number = [], 0, 0
+            for iteration in range(4):
+                first = at
+                for annotation, operators in (("forward", [("mm", 20)] * 4 + [("add", 9)]), ("opt", optimizer)):
+                    begin = at
+                    for name, us in operators:
+                        number += 1
+                        events += [event(name, at, us + 2), launch(at + us, 2, number),
+                                   kernel(f"k_{name}", at + us + 2, 1, number)]
+                        at += us + 2
+                    events.append(event(annotation, begin, at - begin, cat="user_annotation"))
+                events += [event("cudaDeviceSynchronize", at, 4, cat="cuda_runtime"),
+                           step(iteration, first, at + 5 - first)]
+                at += 6
+            write(f"pair/{side}/a.json", document(*events))
+        self.assertIn(("host late", 266000), self.check("pair/a", "pair/b"))
 
     def test_slower_pairs(self):
         self.series(("changed", "host late", "queued", "communication"))

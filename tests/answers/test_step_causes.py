@@ -2,6 +2,7 @@
 import json
 import os
 import random
+import re
 import unittest
 from collections import Counter
 
@@ -13,6 +14,7 @@ from support import EXAMPLES, ROOT, connect, corpus, series, slowest
 GPU = tuple(os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
 SERVING = tuple(os.path.join(EXAMPLES, "serving", side) for side in ("control", "test"))
 SUMS = "SELECT total(control_ns), total(test_ns), total(diff_time) FROM {}(?, ?, {})"
+BACKWARD = r"autograd::engine|torch::autograd::AccumulateGrad|.*Backward[0-9]?\Z"
 KINDS = {"changed", "replaced", "communication", "host late", "queued", "not recorded"}
 PARAMETERS = ("control", "test", "control_rank", "test_rank", "control_iteration", "test_iteration", "clock", "shown",
               "steps")
@@ -99,8 +101,11 @@ def late_parts(file, chosen):
             found["comm", None, attributed.area(owner), None, None, None, stable(owner.name)] -= until - start
             holding = next(filter(None, (attributed.holding(thread, start) for thread in threads)), [])
             class_, op = attributed.host(threads, start, "op")
-            found[class_, label(holding, "annotation"), None, label(holding, "top_op"),
-                  attributed.host(threads, start, "top_name")[1], op, None] += until - start
+            annotation, top_name = label(holding, "annotation"), attributed.host(threads, start, "top_name")[1]
+            module = label(holding, "module") or ""
+            backward = re.match(BACKWARD, top_name or "") and not module.startswith("nn.Module: ")
+            found[class_, annotation, annotation or ("backward" if backward else None), label(holding, "top_op"),
+                  top_name, op, None] += until - start
     return found
 
 
@@ -125,9 +130,10 @@ class SecondReading(InFolder):
             for file in files:
                 steps = None if chosen is None else {number for path, number in chosen if path == file.path}
                 for part, ns in late_parts(file, steps).items():
-                    self.db.execute("INSERT INTO late SELECT ?, ?, ?, ?, (SELECT family FROM trace_step_path(?, ?)"
-                                    "                                     WHERE area = ?), ?, ?, ?, ?, ?",
-                                    (side, *part[:3], path, ranks, part[2], *part[3:], ns))
+                    family = part[2] and re.sub(r"(?<=\.)[0-9]+(?=\.)", "*", part[2])
+                    self.db.execute("INSERT INTO late SELECT ?, ?, ?, ?, coalesce((SELECT family FROM"
+                                    " trace_step_path(?, ?) WHERE area = ?), ?), ?, ?, ?, ?, ?",
+                                    (side, *part[:3], path, ranks, part[2], family, *part[3:], ns))
         return self.db.execute("SELECT count(*) FROM late").fetchone()[0]
 
     def check(self, control, test, shown, ranks=None):
@@ -145,7 +151,7 @@ class SecondReading(InFolder):
         found = [plain(row) for row in rows]
         with self.subTest((control, test), shown=shown):
             self.assertEqual(found, expected)
-            for kind, _, _, name, _, _, names, *_, replaced in rows:
+            for kind, _, _, name, _, _, names, *_, replaced, _ in rows:
                 self.assertEqual(replaced is not None, kind == "replaced")
                 if replaced:
                     self.assertEqual((len(set(json.loads(replaced))), name in json.loads(replaced)), (names, True))
@@ -170,7 +176,8 @@ class SecondReading(InFolder):
                     seen[row[0]] += 1
                     seen["instances"] += row[13] > 1
                     seen["only_in"] += row[14] is not None
-        for what in (*KINDS, "merged", "instances", "only_in", "late"):
+                    seen["late area"] += row[0] == "host late" and row[2] is not None
+        for what in (*KINDS, "merged", "instances", "only_in", "late", "late area"):
             self.assertGreater(seen[what], count // 10, what)
 
 
@@ -293,13 +300,13 @@ class Rules(InFolder):
         self.assertEqual(self.texts(), [("aten::mm in 24 Layer", 24, None, 120)])
 
     def test_one_layer_of_many(self):
-        """L2.5: four fifths lie in one."""
+        """L2.6: four fifths lie in one."""
         write("control.json", self.layers(*[20] * 12))
         write("test.json", self.layers(*[20] * 7, 90, *[20] * 3, 30))
         self.assertEqual(self.texts(), [("aten::mm in 12 Layer, only in Layer_7", 12, '["nn.Module: Layer_7"]', 80)])
 
     def test_some_layers_of_many(self):
-        """L2.5: fewer than a tenth of them."""
+        """L2.6: fewer than a tenth of them."""
         write("control.json", self.layers(*[20] * 21))
         write("test.json", self.layers(*[20] * 19, 60, 60))
         self.assertEqual(self.texts(), [("aten::mm in 21 Layer, only in 2 of them", 21,
@@ -362,6 +369,187 @@ class Rules(InFolder):
         self.assertEqual(self.rows(query), [(both, both, 0, 0)])
         write("control.json", trace("hipDeviceSynchronize", gap=0))
         self.assertEqual(self.rows(query)[0][0], "between hipDeviceSynchronize and aten::mm")
+
+
+class LateAreas(InFolder):
+    """L2.3: the device waits for one operator of the host after another."""
+    FORWARD = [("aten::a", 20), ("aten::b", 20), ("aten::c", 20), ("aten::d", 20)]
+    MORE = [(f"aten::{name}", 20) for name in ("mul", "add", "div", "sqrt", "lerp")]
+
+    @staticmethod
+    def trace(*areas):
+        """A step: (annotation or None, [(operator, us before it launches)])."""
+        events, at, number = [], 0, 0
+        for annotation, operators in areas:
+            begin = at
+            for name, us in operators:
+                number += 1
+                events += [event(name, at, us + 2), launch(at + us, 2, number), kernel("k", at + us + 2, 1, number)]
+                at += us + 2
+            if annotation:
+                events.append(event(annotation, begin, at - begin, cat="user_annotation"))
+        return document(step(0, 0, at + 3), *events)
+
+    def late(self, control, test):
+        """(area, name, us) of the kind, in both directions."""
+        query = "SELECT area, name, diff_time FROM trace_step_causes(?, ?) WHERE kind = 'host late' AND diff_time <> 0"
+        write("control", self.trace(*control))
+        write("test", self.trace(*test))
+        found = self.rows(query, "control", "test")
+        self.assertEqual(self.rows(query, "test", "control"), [(area, name, -us) for area, name, us in found])
+        return found
+
+    def test_many_operators_of_one_annotation(self):
+        """Launches in it are of it, too."""
+        control = [("forward", self.FORWARD), ("opt", [("aten::fused", 20)])]
+        test = [("forward", self.FORWARD), ("opt", [("aten::fused", 20), *self.MORE])]
+        self.assertEqual(self.late(control, test), [("opt", "opt", 5 * 19 + 5 * 2)])
+        row = self.rows("SELECT class, names, added, text, only_in FROM trace_step_causes('control', 'test') LIMIT 1")
+        self.assertEqual(row, [(None, 7, 5, "waiting for opt", None)])
+
+    def test_what_is_late_elsewhere_is_not_of_it(self):
+        """A part is divided: launches are late in both."""
+        test = [("forward", [*self.FORWARD, ("aten::e", 12)]), ("opt", [("aten::fused", 20), *self.MORE])]
+        self.assertEqual(self.late([("forward", self.FORWARD), ("opt", [("aten::fused", 20)])], test),
+                         [("opt", "opt", 105), (None, "aten::e", 11), (None, None, 2)])
+
+    def test_one_operator_says_more_than_its_annotation(self):
+        test = [("forward", self.FORWARD), ("opt", [("aten::fused", 120), ("aten::mul", 30)])]
+        found = self.late([("forward", self.FORWARD), ("opt", [("aten::fused", 20)])], test)
+        self.assertEqual([row[:2] for row in found], [(None, "aten::fused"), (None, "aten::mul"), (None, None)])
+
+    def test_an_annotation_around_everything_says_nothing(self):
+        areas = [row[0] for row in self.late([("train", self.FORWARD)], [("train", [*self.FORWARD, *self.MORE])])]
+        self.assertEqual(set(areas), {None})
+
+    def test_all_that_is_slower_by_one_factor_is_of_no_area(self):
+        areas = [[(area, [(name, us * more) for name, us in self.FORWARD + self.MORE]) for area in ("a", "b", "c")]
+                 for more in (1, 2)]
+        self.assertEqual({row[0] for row in self.late(*areas)}, {None})
+
+    def test_two_areas(self):
+        """The larger one first, then what is left."""
+        calm = [("calm", self.FORWARD * 4)]
+        test = [*calm, ("opt", self.MORE * 2), ("log", self.MORE)]
+        self.assertEqual(self.late(calm, test), [("opt", "opt", 210), ("log", "log", 105)])
+
+    def test_areas_that_share_alike_are_none(self):
+        calm = [("calm", self.FORWARD * 4)]
+        test = [*calm, *((f"{number}x", self.MORE) for number in range(3))]
+        self.assertEqual({row[0] for row in self.late(calm, test)}, {None})
+
+    def test_families_and_backward(self):
+        calm = [("calm", self.FORWARD * 2)]
+        layers = [(f"layers.{number}.mlp", [operator]) for number, operator in enumerate(self.MORE)]
+        self.assertEqual(self.late(calm, [*calm, *layers]), [("layers.*.mlp", "layers.*.mlp", 105)])
+        nodes = [(None, [(name.replace("aten::", "") + "Backward0", us)]) for name, us in self.MORE]
+        self.assertEqual(self.late(calm, [*calm, *nodes]), [("backward", "backward", 105)])
+        self.assertEqual({row[0] for row in self.late(calm, [*calm, (None, self.MORE)])}, {None})
+
+    def test_before_it_is_less_than_a_twentieth_of_the_step(self):
+        calm = [("calm", self.FORWARD)]
+        test = self.trace(("calm", self.FORWARD), ("opt", self.MORE))
+        test["traceEvents"] += [launch(180, 1, 99), kernel("long", 240, 9000, 99)]
+        write("control", self.trace(*calm))
+        write("test", test)
+        self.assertEqual(self.value("SELECT count(*) FROM trace_step_causes('control', 'test') WHERE area = 'opt'"
+                                    " AND kind = 'host late'"), 0)
+
+
+class Recomputed(InFolder):
+    """L10"""
+    FORWARD = [("aten::linear", ["aten::addmm", "aten::gelu"])]
+
+    @staticmethod
+    def trace(*operators):
+        """A step: (operator, the operators in it, each with a kernel); in `Optimizer.step` if it is called opt."""
+        events, at, number = [], 0, 0
+        for outer, inner in operators:
+            begin = at
+            for name in inner:
+                number += 1
+                events += [event(name, at + 1, 8), launch(at + 2, 2, number),
+                           kernel("k", 1000 + 10 * number, 10, number)]
+                at += 10
+            events.append(event(outer, begin, at - begin))
+            if outer == "opt":
+                events.append(event("Optimizer.step#X.step", begin, at - begin, cat="user_annotation"))
+        return document(step(0, 0, 900), *events)
+
+    def recomputed(self, control, test):
+        """{name of the cause: (text, operators)}."""
+        write("control", self.trace(*control))
+        write("test", self.trace(*test))
+        found, back = ({name: (text, names and json.loads(names)) for name, text, names in self.rows(
+            "SELECT trace_label(name), text, recomputed FROM trace_step_causes(?, ?) WHERE class = 'compute'"
+            " AND recomputed IS NOT NULL", *sides)} for sides in (("control", "test"), ("test", "control")))
+        self.assertEqual(*(sorted(names for _, names in side.values()) for side in (found, back)))
+        for there, again in ((found, back), (back, found)):
+            self.assertEqual(sum(", recomputes " in text for text, _ in there.values()),
+                             sum(", no longer recomputes " in text for text, _ in again.values()))
+        return found
+
+    def test_a_checkpoint(self):
+        """Of PyTorch with use_reentrant=False: in the first node that needs what was not kept."""
+        node = "autograd::engine::evaluate_function: AddmmBackward0"
+        found = self.recomputed([*self.FORWARD, (node, ["aten::mm"])],
+                                [*self.FORWARD, (node, ["aten::addmm", "aten::gelu", "aten::addmm", "aten::mm"])])
+        self.assertEqual(found, {"AddmmBackward0": ("AddmmBackward0 (backward), recomputes aten::addmm and 1 more",
+                                                    ["aten::addmm", "aten::gelu"])})
+
+    def test_a_reentrant_checkpoint(self):
+        """Its backward pass runs within one node, which takes over from all others."""
+        nodes = [("AddmmBackward0", ["aten::mm"]), ("GeluBackward0", ["aten::gelu_backward"])]
+        one = [("CheckpointFunctionBackward", ["aten::addmm", "aten::gelu", "aten::gelu_backward", "aten::mm"])]
+        text = "CheckpointFunctionBackward takes over from 2 operators (backward), recomputes aten::addmm and 1 more"
+        self.assertEqual(self.recomputed([*self.FORWARD, *nodes], [*self.FORWARD, *one]),
+                         {"CheckpointFunctionBackward": (text, ["aten::addmm", "aten::gelu"])})
+
+    def test_what_is_not_recomputed(self):
+        node, more = "MulBackward0", ["aten::addmm", "aten::gelu"]
+        for why, control, test in (
+                ("one operator", [*self.FORWARD, (node, ["aten::mm"])], [*self.FORWARD, (node, ["aten::mm", more[0]])]),
+                ("not of the forward pass", [(node, ["aten::mm"])], [(node, ["aten::mm", *more])]),
+                ("the forward pass of test", [(node, ["aten::mm"])], [*self.FORWARD, (node, ["aten::mm", *more])]),
+                ("of the optimizer", [("opt", more), (node, ["aten::mm"])],
+                 [("opt", more), (node, ["aten::mm", *more])]),
+                ("in both", [*self.FORWARD, (node, more)], [*self.FORWARD, (node, [*more, *more, *more])]),
+                ("less than half", [*self.FORWARD, (node, ["aten::mm"])],
+                 [*self.FORWARD, (node, ["aten::mm"] * 4 + more)]),
+                ("of an operator of the forward pass", [*self.FORWARD, ("mine", ["aten::mm"])],
+                 [*self.FORWARD, ("mine", ["aten::mm", *more])])):
+            with self.subTest(why):
+                self.assertEqual(self.recomputed(control, test), {})
+
+    def test_a_second_reading(self):
+        rng, seen = random.Random(1), 0
+        names = [f"aten::{name}" for name in "abcdef"]
+        for seed in range(series(40, 400)):
+            sides = [[(outer, rng.sample(names, rng.randint(1, 4)))
+                      for outer in ("one", "two", "three", "XBackward0", "YBackward1") if rng.random() < 0.9]
+                     for _ in range(2)]
+            expected = {}
+            forward = [{name for outer, inner in side if "Backward" not in outer for name in inner} for side in sides]
+            times = [Counter({(outer, name): 10 * inner.count(name) for outer, inner in side for name in inner})
+                     for side in sides]
+            causes = self.recomputed(*sides)
+            replaced = self.rows("SELECT name, replaced, diff_time FROM trace_step_causes('control', 'test')"
+                                 " WHERE class = 'compute' AND kind IN ('changed', 'replaced')")
+            for cause, of, diff in replaced:
+                if not cause.endswith(("Backward0", "Backward1")) or diff == 0:
+                    continue
+                own = [Counter() for _ in sides]
+                for side, counter in zip(times, own):
+                    for (outer, name), time in side.items():
+                        if outer in (json.loads(of) if of else [cause]):
+                            counter[name] += time
+                again = [name for name in own[diff > 0] if not own[diff < 0][name] and name in forward[0] & forward[1]]
+                if len(again) > 1 and 2 * sum(own[diff > 0][name] for name in again) >= abs(diff):
+                    expected[cause] = sorted(again, key=lambda name: (-own[diff > 0][name], name))
+            with self.subTest(seed=seed):
+                self.assertEqual({name: names for name, (_, names) in causes.items()}, expected)
+            seen += len(expected)
+        self.assertGreater(seen, 5)
 
 
 class Synchronization(InFolder):

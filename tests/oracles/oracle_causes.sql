@@ -14,6 +14,11 @@ WITH part AS (
 placed AS (
   SELECT side, steps, class, time_ns, class IN ('compute', 'comm', 'memory') AS of_device,
          CASE WHEN class IN ('compute', 'comm', 'memory') THEN area END AS area,
+         -- L2.3
+         CASE WHEN class NOT IN ('idle_call', 'idle_host', 'idle_launch')
+                OR (annotation IS NULL AND area IS NOT 'backward') THEN NULL
+              WHEN rtrim(area, '0123456789') || '*' IN (SELECT family FROM part) THEN rtrim(area, '0123456789') || '*'
+              ELSE family END AS late_area,
          -- L1.3: a number that either side repeats
          CASE WHEN class NOT IN ('compute', 'comm', 'memory') THEN NULL
               WHEN rtrim(area, '0123456789') || '*' IN (SELECT family FROM part) THEN rtrim(area, '0123456789') || '*'
@@ -30,15 +35,51 @@ placed AS (
               WHEN annotation LIKE 'enumerate(DataLoader)%' THEN annotation
               ELSE top_name END AS name
   FROM part),
--- a row per area, and of the host per part of the step
-of_area AS MATERIALIZED (
-  SELECT class, family, area, stage, name, sum(CASE side WHEN 0 THEN time_ns ELSE 0 END) AS control_ns,
+-- a row per area, and of the host per area and part of the step
+by_area AS MATERIALIZED (
+  SELECT class, family, area, late_area, stage, name, sum(CASE side WHEN 0 THEN time_ns ELSE 0 END) AS control_ns,
          sum(CASE side WHEN 1 THEN time_ns ELSE 0 END) AS test_ns,
          max(max(CASE side WHEN 0 THEN steps ELSE 0 END)) OVER () AS control_windows,
          max(max(CASE side WHEN 1 THEN steps ELSE 0 END)) OVER () AS test_windows
   FROM placed
-  GROUP BY class, family, area, stage, name
+  GROUP BY class, family, area, late_area, stage, name
   HAVING class IS NULL OR total(time_ns) > 0
+  LIMIT -1),
+-- L2.3: the areas in which the host is late, in the order in which they are looked at
+late_part AS (
+  SELECT late_area, abs(sum(test_ns * control_windows - control_ns * test_windows)) AS size
+  FROM by_area
+  WHERE class IN ('idle_call', 'idle_host', 'idle_launch')
+  GROUP BY late_area, class, name),
+time AS (SELECT *, test_ns * control_windows - control_ns * test_windows AS diff,
+                test_ns * control_windows + control_ns * test_windows AS both
+         FROM by_area WHERE class IS NOT NULL),
+looked_at AS MATERIALIZED (
+  SELECT *, row_number() OVER (ORDER BY size DESC, late_area) AS place
+  FROM (SELECT late_area, abs(sum(diff)) AS size,
+               sum(both) + coalesce((SELECT sum(both) FROM time AS work
+                                     WHERE work.family = time.late_area), 0) AS own,
+               (SELECT max(size) FROM late_part WHERE late_part.late_area IS time.late_area) AS largest
+        FROM time
+        WHERE class IN ('idle_call', 'idle_host', 'idle_launch')
+        GROUP BY late_area)
+  LIMIT -1),
+tested AS (
+  SELECT *, late_area IS NOT NULL AND 2 * size >= left AND 20 * size >= delta
+            AND 1.0 * size * (whole - before) >= 2.0 * left * own AS holds
+  FROM (SELECT *, sum(size) OVER (ORDER BY place DESC) AS left,
+               sum(own) OVER (ORDER BY place) - own AS before,
+               (SELECT abs(sum(diff)) FROM time) AS delta, (SELECT sum(both) FROM time) AS whole
+        FROM looked_at)),
+chosen AS MATERIALIZED (
+  SELECT late_area
+  FROM (SELECT *, min(holds) OVER (ORDER BY place) AS is_reached FROM tested)
+  WHERE is_reached AND 2 * largest < size
+  LIMIT -1),
+of_area AS MATERIALIZED (
+  SELECT class, area, stage, name, control_ns, test_ns, control_windows, test_windows,
+         CASE WHEN late_area IN (SELECT late_area FROM chosen) THEN late_area ELSE family END AS family
+  FROM by_area
   LIMIT -1),
 summed AS (
   SELECT class, family, name, sum(control_ns) AS control_ns, sum(test_ns) AS test_ns, control_windows, test_windows,
@@ -58,7 +99,7 @@ meant AS (
          class IN ('compute', 'memory') AS works
   FROM summed),
 measured AS (
-  SELECT *, abs(sum(diff) OVER ()) AS delta, abs(sum(diff) OVER (PARTITION BY late)) AS all_late,
+  SELECT *, abs(sum(diff) OVER ()) AS delta, abs(sum(diff) OVER (PARTITION BY late, family)) AS all_late,
          sum(CASE WHEN control_ns = 0 THEN diff ELSE 0 END) OVER of_family AS came,
          sum(CASE WHEN test_ns = 0 THEN -diff ELSE 0 END) OVER of_family AS went
   FROM meant
@@ -77,14 +118,14 @@ kinds AS (
     WHEN swapped AND sum(swapped AND diff > 0) OVER (PARTITION BY class, family) > 0
          AND sum(swapped AND diff < 0) OVER (PARTITION BY class, family) > 0 THEN 'replaced'
     ELSE 'changed' END AS kind,
-    late IS NOT NULL AND name IS NOT NULL AND diff <> 0 AND 5 * abs(diff) >= all_late
+    late IS NOT NULL AND family IS NULL AND name IS NOT NULL AND diff <> 0 AND 5 * abs(diff) >= all_late
       AND 20 * abs(diff) >= delta AS is_named
   FROM flagged),
 keyed AS MATERIALIZED (
   SELECT *, kind NOT IN ('queued', 'replaced') AND (late IS NULL OR is_named) AS single,
          dense_rank() OVER (ORDER BY kind,
                             CASE WHEN kind = 'queued' OR (late IS NOT NULL AND NOT is_named) THEN NULL ELSE class END,
-                            CASE WHEN kind IN ('changed', 'replaced', 'communication') THEN family END,
+                            CASE WHEN kind IN ('changed', 'replaced', 'communication', 'host late') THEN family END,
                             CASE WHEN kind NOT IN ('queued', 'replaced') AND (late IS NULL OR is_named)
                                  THEN quote(name) END) AS id
   FROM kinds
@@ -93,6 +134,7 @@ keyed AS MATERIALIZED (
 spread AS (
   SELECT id, a.area, sum(a.test_ns * a.control_windows - a.control_ns * a.test_windows) AS diff
   FROM keyed CROSS JOIN of_area AS a ON a.class = keyed.class AND a.family = keyed.family AND a.name IS keyed.name
+  WHERE a.stage IS NULL
   GROUP BY id, a.area),
 ranged AS (
   SELECT *, count(*) OVER of_cause AS areas, sum(abs(diff)) OVER of_cause AS changes,
@@ -113,6 +155,7 @@ raw AS (
   SELECT id, kind, CASE WHEN count(DISTINCT class) = 1 THEN min(class) END AS class, min(family) AS family,
          CASE WHEN count(DISTINCT stage) = 1 THEN min(stage) END AS stage,
          CASE WHEN single THEN min(name)
+              WHEN kind = 'host late' THEN min(family)
               WHEN kind = 'replaced' THEN
                 (SELECT new.name FROM keyed AS new
                  WHERE new.kind = 'replaced' AND new.class = keyed.class AND new.family IS keyed.family

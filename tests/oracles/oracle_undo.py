@@ -20,6 +20,7 @@ from oracle_gains import (COPY, DEVICE, GAP, HOST, LATENCY, LAUNCH, STREAM, SYNC
 from oracle_steps import OPERATORS, end, kind, stable, thread_of
 
 GONE = object()
+BACKWARD = r"autograd::engine|torch::autograd::AccumulateGrad|.*Backward[0-9]?\Z"
 
 
 # ---- E8.6 -----------------------------------------------------------------
@@ -285,7 +286,8 @@ def parts_of_causes(parts, traces, chosen):
 
 def is_told(causes):
     """Whether the causes tell of which parts each is."""
-    rest = any(cause.name is None and cause.kind in ("host late", "not recorded", "queued") for cause in causes)
+    rest = any(cause.kind in ("host late", "not recorded", "queued") and (cause.name is None or cause.late_area)
+               for cause in causes)
     return not rest or not any(cause.kind in ("synchronized", "moved") for cause in causes)
 
 
@@ -297,12 +299,15 @@ class Cause:
         self.diff = diff
         self.kind, self.class_, self.families, self.name, self.rank = kind_, class_, families, name, rank
         self.replaced = json.loads(replaced) if replaced else ()
+        self.late_area = kind_ == "host late" and any(families)  # L2.3
 
     def has(self, class_, family, name):
         late = {"host late": ("idle_call", "idle_host", "idle_launch"),
                 "not recorded": ("idle_unrecorded", "unrecorded")}
         if self.kind == "queued":
             return class_ == "idle_wait"
+        if self.late_area:
+            return class_ in late[self.kind] and family in self.families
         if self.kind in late:
             return class_ in late[self.kind] and (self.name is None or (class_, name) == (self.class_, self.name))
         if self.kind == "communication":
@@ -355,14 +360,15 @@ class Undone:
         lag = Lag(model, [edge], what)
         attributed = lag.attributed
         if what == HOST:
-            class_, name = part_of_host(attributed, self.host_threads(lag), model.at[edge.from_])
+            threads, instant = self.host_threads(lag), model.at[edge.from_]
+            class_, name = part_of_host(attributed, threads, instant)
             class_ = class_.removeprefix("idle_")
             classes = [class_]
             if self.work[side]:
                 classes = [f"idle_{class_}"] + ["idle_launch"] * (class_ == "call")
             if class_ == "unrecorded" and name is None:
                 return []
-            keys = [(each, None, name) for each in classes]
+            keys = [(each, self.late_area(attributed, threads, instant), name) for each in classes]
         elif what == LAUNCH:
             keys = [("idle_wait", None, attributed.of_launch(attributed.rows[lag.row.link], "top_name"))]
         else:
@@ -374,7 +380,8 @@ class Undone:
                 keys = [(class_, self.family(lag), name)]
         found = []
         for key in keys:
-            if key in self.parts:
+            of_host = key[0].startswith("idle_") or key[0] in ("call", "host", "unrecorded")
+            if (key[0], None if of_host else key[1], key[2]) in self.parts:
                 found += self.causes_of(key)
         return [i for i in found if self.causes[i].rank in (None, lag.file.rank)]
 
@@ -390,7 +397,16 @@ class Undone:
         found = [i for i, cause in enumerate(self.causes) if cause.has(*key)]
         own = [i for i in found if self.causes[i].name is not None and self.causes[i].kind != "queued"]
         replaced = [i for i in found if self.causes[i].kind == "replaced"]
-        return (replaced or own or found)[:1]
+        return (replaced or [i for i in own if self.causes[i].late_area] or own or found)[:1]
+
+    def late_area(self, attributed, threads, instant):
+        """L2.3"""
+        held = next((found for found in (attributed.holding(each, instant) for each in threads) if found), [])
+        annotation, module = attributed.label(held, "annotation"), attributed.label(held, "module") or ""
+        if annotation:
+            return self.family_of.get(annotation, annotation)
+        named = attributed.host(threads, instant, "top_name")[1] or ""
+        return "backward" if re.match(BACKWARD, named) and not module.startswith("nn.Module: ") else None
 
     def family(self, lag):
         """A12.7, A12.8"""
@@ -402,7 +418,7 @@ class Undone:
             area = labels["annotation"]
         elif (labels["module"] or "").startswith("nn.Module: "):
             area = labels["module"]
-        elif re.match(r"autograd::engine|torch::autograd::AccumulateGrad|.*Backward[0-9]?\Z", labels["top_op"] or ""):
+        elif re.match(BACKWARD, labels["top_op"] or ""):
             area = "backward"
         else:
             area = (of_xla(lag.row, launch).get("top_name")

@@ -90,6 +90,21 @@ static bool adopt_name(struct causes *causes, const struct name *name, bool as_c
     return *id != NAME_NONE;
 }
 
+/* L2.3: finds the area of the host. `text` has room for it. */
+static bool late_area_of(struct causes *causes, const struct cause_side *side,
+                         const struct families *families, const struct attributed *row,
+                         struct cause_place *place, char *text)
+{
+    static const char backward[] = "backward";
+    const struct name *area = area_of(side->names, row);
+    bool is_backward = area && area->length == sizeof backward - 1 && starts(area, backward);
+    if (row->name[LEVEL_ANNOTATION] == NAME_NONE && !is_backward)
+        return true;
+    size_t length = family_write(families, area, text);
+    place->late_area = names_intern(&causes->names, text, length);
+    return place->late_area != NAME_NONE;
+}
+
 /* Makes the place of a row. `text` has room for its area and its name. */
 static bool place_of(struct causes *causes, const struct cause_side *side,
                      const struct families *families, bool as_cuda, const struct attributed *row,
@@ -98,13 +113,16 @@ static bool place_of(struct causes *causes, const struct cause_side *side,
     *place = (struct cause_place){.step_class = row->step_class,
                                   .family = NAME_NONE,
                                   .area = NAME_NONE,
+                                  .late_area = NAME_NONE,
+                                  .op = NAME_NONE,
                                   .stage = STAGE_NONE};
     if (!adopt_name(causes, name_at(side, name_of(side, row)), as_cuda, text, &place->name))
         return false;
     if (!class_has_areas(row->step_class)) {
         place->stage = stage_of(name_at(side, row->name[LEVEL_ANNOTATION]),
                                 name_at(side, row->name[LEVEL_TOP_OP]));
-        return true;
+        return !class_is_late(row->step_class) ||
+               late_area_of(causes, side, families, row, place, text);
     }
     const struct name *area = area_of(side->names, row);
     if (!area)
@@ -136,6 +154,8 @@ static bool add_side(struct cause_parts *parts, struct causes *causes,
             continue;
         bool as_cuda = causes->drains->as_cuda[number];
         done = place_of(causes, side, families, as_cuda, row, &place, text) &&
+               (!class_has_areas(row->step_class) ||
+                adopt(causes, name_at(side, row->name[LEVEL_OP]), &place.op)) &&
                MEMORY_GROW(parts->places, parts->place_capacity, parts->place_count + 1);
         if (done) {
             place.time[number] = row->time;
@@ -159,6 +179,8 @@ static int place_order(const void *a, const void *b)
     const struct cause_place *x = a, *y = b;
     int order = part_order(x, y);
     order = order ? order : COMPARE(x->area, y->area);
+    order = order ? order : COMPARE(x->late_area, y->late_area);
+    order = order ? order : COMPARE(x->op, y->op);
     return order ? order : COMPARE(x->stage, y->stage);
 }
 
@@ -200,21 +222,18 @@ static void sum_up(const struct causes *causes, const struct cause_parts *parts,
     part->diff = part->time[1] * causes->windows[0] - part->time[0] * causes->windows[1];
 }
 
-bool cause_parts_find(struct cause_parts *parts, struct causes *causes,
-                      const struct cause_side *sides, const struct families *families,
-                      const struct stopper *stopper, struct failure *failure)
+bool cause_parts_build(struct cause_parts *parts, const struct causes *causes,
+                       const struct stopper *stopper, struct failure *failure)
 {
-    *parts = (struct cause_parts){.places = NULL};
-    bool done = true;
-    for (int i = 0; i < 2 && done; i++)
-        done = add_side(parts, causes, sides, families, i, stopper, failure);
-    done = done && sort_items(parts->places, parts->place_count, sizeof *parts->places, place_order,
-                              stopper, failure);
+    bool done = sort_items(parts->places, parts->place_count, sizeof *parts->places, place_order,
+                           stopper, failure);
     if (done) {
         join_places(parts);
+        memory_free(parts->items);
         parts->items = memory_items(parts->place_count, sizeof *parts->items);
         done = parts->items || failure_memory(failure);
     }
+    parts->count = 0;
     for (size_t i = 0; i < parts->place_count && done;) {
         struct cause_part *part = &parts->items[parts->count++];
         *part = (struct cause_part){.first = i};
@@ -229,6 +248,37 @@ bool cause_parts_find(struct cause_parts *parts, struct causes *causes,
     return done;
 }
 
+bool cause_parts_find(struct cause_parts *parts, struct causes *causes,
+                      const struct cause_side *sides, const struct families *families,
+                      const struct stopper *stopper, struct failure *failure)
+{
+    *parts = (struct cause_parts){.places = NULL};
+    bool done = true;
+    for (int i = 0; i < 2 && done; i++)
+        done = add_side(parts, causes, sides, families, i, stopper, failure);
+    if (done)
+        return cause_parts_build(parts, causes, stopper, failure);
+    cause_parts_clear(parts);
+    return false;
+}
+
+bool cause_part_is_drained(const struct causes *causes, const struct cause_part *part)
+{
+    int side = part->diff > 0;
+    return causes->drains->name != NAME_NONE && part->diff != 0 &&
+           2 * part->drained[side] * causes->windows[1 - side] >= wide_size(part->diff);
+}
+
+/* The part of a place; `count` if there is none. */
+static size_t part_at(const struct cause_parts *parts, const struct cause_place *place)
+{
+    size_t i = 0;
+    LOWER_BOUND(i, parts->count, part_order(&parts->places[parts->items[i].first], place) < 0);
+    bool found =
+        i < parts->count && part_order(&parts->places[parts->items[i].first], place) == 0;
+    return found ? i : parts->count;
+}
+
 bool cause_parts_locate(const struct cause_parts *parts, struct causes *causes,
                         const struct cause_side *side, const struct families *families, int number,
                         const struct attributed *row, char *text, size_t *part)
@@ -236,11 +286,14 @@ bool cause_parts_locate(const struct cause_parts *parts, struct causes *causes,
     struct cause_place place;
     if (!place_of(causes, side, families, causes->drains->as_cuda[number], row, &place, text))
         return false;
-    size_t i = 0;
-    LOWER_BOUND(i, parts->count, part_order(&parts->places[parts->items[i].first], &place) < 0);
-    bool found =
-        i < parts->count && part_order(&parts->places[parts->items[i].first], &place) == 0;
-    *part = found ? i : parts->count;
+    *part = parts->count;
+    if (place.late_area != NAME_NONE) {
+        struct cause_place in_area = place;
+        in_area.family = place.late_area;
+        *part = part_at(parts, &in_area);
+    }
+    if (*part == parts->count)
+        *part = part_at(parts, &place);
     return true;
 }
 
@@ -259,5 +312,6 @@ void cause_parts_clear(struct cause_parts *parts)
 {
     memory_free(parts->places);
     memory_free(parts->items);
+    memory_free(parts->late_areas);
     *parts = (struct cause_parts){.places = NULL};
 }

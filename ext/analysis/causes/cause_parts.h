@@ -7,10 +7,12 @@
 
 #include "causes.h"
 
-/* The time of a part in one area or, of the host, in one part of the step. */
+/* The time of a part in one area and one operator or, of the host, in one part of the step. */
 struct cause_place {
     enum step_class step_class;
     uint32_t family, name, area; /* ids in causes.names; NAME_NONE */
+    uint32_t late_area;          /* of 'host late': the area of the host (L2.3) */
+    uint32_t op;                 /* of device work: the innermost operator of its launch */
     enum stage stage;            /* STAGE_NONE: device work */
     wide_time time[2];           /* ns */
     wide_time drained[2];        /* ns: of these, what is drained (L8) */
@@ -33,6 +35,8 @@ struct cause_parts {
     size_t place_count, place_capacity;
     struct cause_part *items; /* those of a class and family one after the other */
     size_t count;
+    uint32_t *late_areas; /* ids: the areas that are causes (L2.3); the family of their places */
+    size_t late_area_count;
 };
 
 /* Finds the parts, adopts their names into causes->names, and sets the windows. On failure nothing
@@ -40,6 +44,10 @@ struct cause_parts {
 bool cause_parts_find(struct cause_parts *parts, struct causes *causes,
                       const struct cause_side *sides, const struct families *families,
                       const struct stopper *stopper, struct failure *failure);
+
+/* Orders the places again, and makes parts of them. On failure nothing is left in `parts`. */
+bool cause_parts_build(struct cause_parts *parts, const struct causes *causes,
+                       const struct stopper *stopper, struct failure *failure);
 
 /* Adds the parts of a cause to those of another. */
 void cause_parts_join(const struct causes *causes, struct cause *to, const struct cause *from);
@@ -61,10 +69,20 @@ static inline bool class_has_areas(enum step_class step_class)
     return step_class <= CLASS_MEMORY;
 }
 
+/* Whether the device waits in it because the host has not launched. */
+static inline bool class_is_late(enum step_class step_class)
+{
+    return step_class == CLASS_IDLE_CALL || step_class == CLASS_IDLE_HOST ||
+           step_class == CLASS_IDLE_LAUNCH;
+}
+
 static inline wide_time wide_size(wide_time time)
 {
     return time < 0 ? -time : time;
 }
+
+/* L8.4: whether a part is longer or shorter because of what synchronizes. */
+bool cause_part_is_drained(const struct causes *causes, const struct cause_part *part);
 
 /* Orders names by their texts; NAME_NONE goes first. */
 int cause_name_order(const struct causes *causes, uint32_t a, uint32_t b);

@@ -1,12 +1,12 @@
 #include "causes.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 #include "base/sort.h"
 #include "cause_merges.h"
 #include "cause_parts.h"
 #include "cause_ranks.h"
+#include "late_areas.h"
+#include "recomputed.h"
 
 /* While causes are found. */
 struct finder {
@@ -27,6 +27,16 @@ static bool same_group(const struct finder *finder, const struct cause_part *a,
 {
     const struct cause_place *x = place_of(finder, a), *y = place_of(finder, b);
     return x->step_class == y->step_class && x->family == y->family;
+}
+
+/* The index of the late area (L2.3) that a part is in; their number if it is in none. */
+static size_t late_area_of(const struct finder *finder, const struct cause_part *part)
+{
+    const struct cause_place *place = place_of(finder, part);
+    size_t i = class_is_late(place->step_class) ? 0 : finder->parts->late_area_count;
+    while (i < finder->parts->late_area_count && finder->parts->late_areas[i] != place->family)
+        i++;
+    return i;
 }
 
 /* What a part is unless it was replaced. */
@@ -76,26 +86,18 @@ static void find_replaced(struct cause_part *parts, size_t count, const int64_t 
         }
 }
 
-/* L8.4: whether a part is longer or shorter because of what synchronizes. */
-static bool is_drained(const struct finder *finder, const struct cause_part *part)
-{
-    const int64_t *windows = finder->causes->windows;
-    int side = part->diff > 0;
-    return finder->causes->drains->name != NAME_NONE && part->diff != 0 &&
-           2 * part->drained[side] * windows[1 - side] >= wide_size(part->diff);
-}
-
-/* L2.2 to L2.4, L8.4: the kinds of all parts. */
+/* L2.2 to L2.5, L8.4: the kinds of all parts. */
 static void find_kinds(struct finder *finder)
 {
     struct cause_part *parts = finder->parts->items;
     size_t count = finder->parts->count;
     wide_time delta = 0, of_kind[CAUSE_MERGED] = {0};
     for (size_t i = 0; i < count; i++) {
-        parts[i].kind = is_drained(finder, &parts[i])
+        bool in_area = late_area_of(finder, &parts[i]) < finder->parts->late_area_count;
+        parts[i].kind = !in_area && cause_part_is_drained(finder->causes, &parts[i])
                             ? CAUSE_SYNCHRONIZED
                             : kind_of_class(place_of(finder, &parts[i])->step_class);
-        of_kind[parts[i].kind] += parts[i].diff;
+        of_kind[parts[i].kind] += in_area ? 0 : parts[i].diff;
         delta += parts[i].diff;
     }
     finder->causes->diff = delta;
@@ -105,7 +107,8 @@ static void find_kinds(struct finder *finder)
         wide_time size = wide_size(parts[i].diff);
         parts[i].single = kind != CAUSE_QUEUED && kind != CAUSE_SYNCHRONIZED;
         if (kind == CAUSE_HOST_LATE || kind == CAUSE_NOT_RECORDED)
-            parts[i].single = place_of(finder, &parts[i])->name != NAME_NONE && size > 0 &&
+            parts[i].single = late_area_of(finder, &parts[i]) == finder->parts->late_area_count &&
+                              place_of(finder, &parts[i])->name != NAME_NONE && size > 0 &&
                               5 * size >= wide_size(of_kind[kind]) && 20 * size >= delta;
     }
     for (size_t i = 0, from = 0; i < count; from = i) {
@@ -144,21 +147,27 @@ static void add_part(const struct finder *finder, struct cause *cause,
 static bool make_causes(struct finder *finder)
 {
     struct causes *causes = finder->causes;
-    size_t shared[CAUSE_MERGED]; /* by kind: the last cause of several names, plus 1 */
-    memset(shared, 0, sizeof shared);
-    for (size_t i = 0; i < finder->parts->count; i++) {
+    size_t areas = finder->parts->late_area_count;
+    /* by late area, then by kind: the last cause of several names, plus 1 */
+    size_t *shared = memory_zeroed(areas + CAUSE_MERGED, sizeof *shared);
+    bool done = shared;
+    for (size_t i = 0; i < finder->parts->count && done; i++) {
         struct cause_part *part = &finder->parts->items[i];
         const struct cause_place *place = place_of(finder, part);
-        size_t *last = &shared[part->kind];
+        size_t in = late_area_of(finder, part);
+        size_t *last = &shared[in < areas ? in : areas + part->kind];
         if (*last == 0 || !belongs(finder, part, &causes->items[*last - 1])) {
-            if (!MEMORY_GROW(causes->items, causes->capacity, causes->count + 1))
-                return failure_memory(finder->failure);
+            done = MEMORY_GROW(causes->items, causes->capacity, causes->count + 1);
+            if (!done)
+                break;
             causes->items[causes->count++] =
                 (struct cause){.kind = part->kind,
                                .step_class = place->step_class,
                                .family = place->family,
                                .area = place->family,
-                               .name = part->single ? place->name : NAME_NONE,
+                               .name = part->single ? place->name
+                                       : in < areas ? place->family
+                                                    : NAME_NONE,
                                .single = part->single,
                                .rank = NUMBER_NONE,
                                .stage = part->single ? part->stage : STAGE_NONE};
@@ -172,7 +181,8 @@ static bool make_causes(struct finder *finder)
     }
     for (size_t i = 0; i < causes->count; i++)
         causes->items[i].changes = wide_size(causes->items[i].diff);
-    return true;
+    memory_free(shared);
+    return done || failure_memory(finder->failure);
 }
 
 /* Lists what was replaced. The parts of such a cause follow each other. */
@@ -296,7 +306,7 @@ static struct area_diff *collect_areas(struct finder *finder, size_t *count)
     return items;
 }
 
-/* L2.5, for the areas of one cause, ordered by spread_order(). */
+/* L2.6, for the areas of one cause, ordered by spread_order(). */
 static void find_only_in(struct causes *causes, const struct area_diff *areas, size_t count)
 {
     struct cause *cause = &causes->items[areas->cause];
@@ -316,7 +326,7 @@ static void find_only_in(struct causes *causes, const struct area_diff *areas, s
     cause->only_count = needed;
 }
 
-/* L2.5 */
+/* L2.6 */
 static bool find_areas(struct finder *finder)
 {
     struct causes *causes = finder->causes;
@@ -348,7 +358,8 @@ bool causes_find(struct causes *causes, const struct cause_side *sides,
     *causes = (struct causes){.drains = drains};
     finder.parts = causes->parts = memory_zeroed(1, sizeof *causes->parts);
     bool done = (finder.parts || failure_memory(failure)) &&
-                cause_parts_find(finder.parts, causes, sides, families, stopper, failure);
+                cause_parts_find(finder.parts, causes, sides, families, stopper, failure) &&
+                late_areas_find(finder.parts, causes, stopper, failure);
     if (done) {
         find_kinds(&finder);
         done = make_causes(&finder) && list_replaced(&finder);
@@ -356,6 +367,7 @@ bool causes_find(struct causes *causes, const struct cause_side *sides,
     if (done) {
         name_replaced(&finder);
         done = failure->code == FAILURE_NONE && name_synchronized(&finder) && find_areas(&finder) &&
+               recomputed_find(causes, stopper, failure) &&
                (!ranks ||
                 cause_ranks_find(causes, finder.parts, families, ranks, stopper, failure)) &&
                causes_merge(causes, shown, stopper, failure);
@@ -374,5 +386,6 @@ void causes_clear(struct causes *causes)
     memory_free(causes->items);
     memory_free(causes->only_in);
     memory_free(causes->replaced);
+    memory_free(causes->recomputed);
     *causes = (struct causes){.items = NULL};
 }

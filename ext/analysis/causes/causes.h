@@ -50,6 +50,7 @@ struct cause {
     size_t only_first, only_count; /* in causes.only_in */
     size_t parts;                  /* the first of its parts, plus 1; the others follow by `next` */
     size_t replaced_first, replaced_count; /* in causes.replaced */
+    size_t recomputed_first, recomputed_count; /* in causes.recomputed */
     enum merge_by merge;           /* of CAUSE_MERGED */
     size_t merged;                 /* of CAUSE_MERGED: how many causes */
     bool beside; /* of CAUSE_MERGED: a larger cause that is not in it has the same in common */
@@ -62,6 +63,7 @@ struct causes {
     size_t count, capacity;
     uint32_t *only_in;  /* ids of areas, of all causes one after the other */
     uint32_t *replaced; /* ids of the names of what was replaced, in the same way */
+    uint32_t *recomputed; /* ids of the operators that are computed again (L10), in the same way */
     int64_t windows[2];
     wide_time diff; /* the sum over all causes */
     const struct drains *drains;

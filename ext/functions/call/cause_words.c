@@ -72,6 +72,19 @@ static void write_area(struct cause_words *words, const struct cause *cause)
     }
 }
 
+/* What is computed again (L10). */
+static void write_recomputed(struct cause_words *words, const struct cause *cause)
+{
+    struct writer *text = &words->text;
+    if (cause->recomputed_count == 0)
+        return;
+    write_string(text, cause->diff > 0 ? ", recomputes " : ", no longer recomputes ");
+    write_label_of(words, words->causes->recomputed[cause->recomputed_first]);
+    write_string(text, " and ");
+    write_integer(text, (int64_t)cause->recomputed_count - 1);
+    write_string(text, " more");
+}
+
 static void write_communication(struct cause_words *words, const struct cause *cause)
 {
     struct writer *text = &words->text;
@@ -127,7 +140,8 @@ static void write_late(struct cause_words *words, const struct cause *cause)
         write_label_of(words, cause->name);
         return;
     }
-    write_string(text, cause->step_class == CLASS_IDLE_LAUNCH ? "launching: " : "waiting for ");
+    bool launching = cause->single && cause->step_class == CLASS_IDLE_LAUNCH;
+    write_string(text, launching ? "launching: " : "waiting for ");
     if (cause->name != NAME_NONE)
         write_label_of(words, cause->name);
     else
@@ -193,6 +207,7 @@ static void write_kind(struct cause_words *words, const struct cause *cause)
         break;
     case CAUSE_REPLACED:
         write_replaced(words, cause);
+        write_recomputed(words, cause);
         break;
     case CAUSE_HOST_LATE:
         write_late(words, cause);
@@ -211,6 +226,7 @@ static void write_kind(struct cause_words *words, const struct cause *cause)
         else
             write_label_of(words, cause->name);
         write_area(words, cause);
+        write_recomputed(words, cause);
         break;
     }
 }

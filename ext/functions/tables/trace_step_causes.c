@@ -30,6 +30,9 @@ static const struct table_column columns_of_step_causes[] = {
      "of jobs: the only rank whose own steps differ so; NULL: several, or communication"},
     {"text", "TEXT", "the cause in words, with names as trace_label gives them"},
     {"replaced", "TEXT", "JSON array of the names that 'replaced' counts; NULL: another kind"},
+    {"recomputed", "TEXT",
+     "JSON array of the operators of the forward pass that only the longer side computes in it, "
+     "too; NULL: none"},
 };
 
 enum { CAUSES_CLOCK = 6, CAUSES_SHOWN };
@@ -102,6 +105,8 @@ static void add_row(struct result *result, struct cause_words *words, const stru
     cause_words_write(words, cause);
     cause_words_add(words, result);
     write_names(words, causes->replaced + cause->replaced_first, cause->replaced_count);
+    cause_words_add(words, result);
+    write_names(words, causes->recomputed + cause->recomputed_first, cause->recomputed_count);
     cause_words_add(words, result);
 }
 
