@@ -225,7 +225,7 @@ install: all ## install into PREFIX (/usr/local), under DESTDIR, and print how s
 	install -d "$$to/lib" "$$to/share/tracediff" 2>/dev/null && \
 	install -m 755 $(DIST)/tracediff.so "$$to/lib/libtracediff.so" && \
 	ln -sf libtracediff.so "$$to/lib/tracediff.so" && \
-	install -m 644 $(QUERIES) "$$to/share/tracediff" && \
+	install -m 644 $(QUERIES) sql/brief.schema.json "$$to/share/tracediff" && \
 	install -d "$$to/share/tracediff/shared" "$$to/share/tracediff/database" && \
 	install -m 644 $(SHARED) "$$to/share/tracediff/shared" && \
 	install -m 644 $(wildcard sql/database/*.sql) "$$to/share/tracediff/database" && \

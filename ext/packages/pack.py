@@ -51,6 +51,8 @@ PLATFORMS = {"linux-x86_64": (f"manylinux_{GLIBC.replace('.', '_')}_x86_64", "li
 # What Debian calls its processor, and the folder of its libraries.
 DEBIAN = {"linux-x86_64": ("amd64", "x86_64-linux-gnu"), "linux-aarch64": ("arm64", "aarch64-linux-gnu")}
 
+SCHEMA = "brief.schema.json"
+
 EPOCH = int(os.environ.get("SOURCE_DATE_EPOCH") or 315532800)  # 1980: zip knows no earlier time
 
 
@@ -163,6 +165,11 @@ def texts(kind, values, prefix=""):
     return {prefix + name: fill(read(folder, name), values) for name in os.listdir(folder) if name != "__pycache__"}
 
 
+def module(values, prefix=""):
+    """{name: bytes} of the module for Python, but for its library."""
+    return {**texts("python", values, prefix), f"{prefix}{SCHEMA}": read(ROOT, "sql", SCHEMA)}
+
+
 def tar_gz(files):
     """Bytes of an archive of {name: bytes}; scripts are executable."""
     out = io.BytesIO()
@@ -196,7 +203,7 @@ def ending(platform):
 def wheel(platform, library, values, folder):
     """A wheel, as PEP 427 has it: of sqlite-tracediff, as PyPI has another tracediff. The module is tracediff."""
     tag = f"py3-none-{PLATFORMS[platform][0]}"
-    files = texts("python", values, "tracediff/")
+    files = module(values, "tracediff/")
     info = f"sqlite_tracediff-{values['VERSION']}.dist-info/"
     files[f"{info}METADATA"] = files.pop("tracediff/METADATA") + files.pop("tracediff/README.md")
     files[f"{info}WHEEL"] = f"Wheel-Version: 1.0\nGenerator: tracediff\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
@@ -236,7 +243,7 @@ def npm(platform, library, values, folder):
 
 def npm_main(values, folder):
     """The package that depends on all of those, of which npm installs the one of its platform."""
-    files = {**texts("npm", values), "LICENSE": read(ROOT, "LICENSE")}
+    files = {**texts("npm", values), "LICENSE": read(ROOT, "LICENSE"), SCHEMA: read(ROOT, "sql", SCHEMA)}
     about = json.loads(files["package.json"])
     about["optionalDependencies"] = {f"sqlite-tracediff-{name}": values["VERSION"]
                                      for _, _, _, name, _ in PLATFORMS.values()}
@@ -246,10 +253,12 @@ def npm_main(values, folder):
 
 
 def sql():
-    """{name: bytes} of the queries, which are installed to be read, and of the script that writes a database."""
-    return {part + os.path.basename(path): read(path) for folder, part in (
-                ("tracediff", ""), ("hta", ""), ("shared", "shared/"), ("database", "database/"))
-            for path in glob.glob(os.path.join(ROOT, "sql", folder, "*.sql"))}
+    """{name: bytes} of the queries, which are installed to be read, of the script that writes a database, and of the
+    schema of trace_brief."""
+    return {SCHEMA: read(ROOT, "sql", SCHEMA),
+            **{part + os.path.basename(path): read(path) for folder, part in (
+                   ("tracediff", ""), ("hta", ""), ("shared", "shared/"), ("database", "database/"))
+               for path in glob.glob(os.path.join(ROOT, "sql", folder, "*.sql"))}}
 
 
 def tarball(platform, library, values, folder):

@@ -39,6 +39,7 @@
 --   digits               INTEGER  decimals of times (rule 5)
 --   least                REAL     ms: what is less rounds to 0
 --   load                 TEXT     another load of the host (L7), in words; NULL: none
+--   load_ms              REAL     what load makes of the difference, if it is one factor (L7.4); else NULL
 --   is_waiting           INTEGER  beside load: 1 if waits, gaps and calls make half of the difference
 --   is_other_work        INTEGER  beside load: 1 if other work was done (rule 9)
 --   judgement            TEXT     the verdict in words: 'test ...' if the difference is clear
@@ -59,14 +60,14 @@ written AS MATERIALIZED (
                                        :steps) AS v))
   LIMIT -1),
 loaded AS MATERIALIZED (
-  SELECT *, size * CASE digits WHEN 0 THEN 0.5 WHEN 1 THEN 0.05 WHEN 2 THEN 0.005 ELSE 0.0005 END AS least,
-         (SELECT text
-          FROM trace_host_factor(CASE WHEN control_of_host AND test_of_host
-                                           AND verdict NOT IN ('no difference', 'nothing to compare')
-                                      THEN :control END,
-                                 :test, c_ranks, t_ranks, control_iterations, test_iterations, :steps)
-          WHERE kind = 'host') AS load
-  FROM written
+  SELECT w.*, size * CASE digits WHEN 0 THEN 0.5 WHEN 1 THEN 0.05 WHEN 2 THEN 0.005 ELSE 0.0005 END AS least,
+         f.text AS load, CASE f.outcome WHEN 'one factor' THEN f.explained_time / 1000 END AS load_ms
+  FROM written AS w
+  LEFT JOIN trace_host_factor(CASE WHEN control_of_host AND test_of_host
+                                        AND verdict NOT IN ('no difference', 'nothing to compare')
+                                   THEN :control END,
+                              :test, c_ranks, t_ranks, control_iterations, test_iterations, :steps) AS f
+    ON f.kind = 'host'
   LIMIT -1),
 explained AS MATERIALIZED (
   SELECT *,

@@ -21,14 +21,17 @@
 --   json  TEXT  a document of at most 6,250 bytes, as sql/brief.schema.json describes it
 -- Grain: one row.
 -- Rules:
---   1. Lines, their numbers and their words are those of trace_summary. `causes` are its causes if the verdict is
---      slower or faster. Else they are those that are clear by themselves: 5 % of the step or more, on sides of four
---      steps or more, in each step of one side longer than in all of the other by more than these differ; under another
---      load of the host (L7) only waits, calls and DataLoaders.
+--   1. Lines, their numbers and their words are those of trace_summary. The first of `causes` is its caution that makes
+--      most of the difference as a whole (L12), if it has one, with a key `covers`; the others are its causes if the
+--      verdict is slower or faster. Else they are those that are clear by themselves: 5 % of the step or more, on sides
+--      of four steps or more, in each step of one side longer than in all of the other by more than these differ; under
+--      another load of the host, time of class host but for DataLoaders only beside what load makes of control (L7.5).
 --   2. An object with numbers has a key `sql`: a query of one row, whose columns of the names of these keys have
 --      exactly these values. What is not known, or has no query, is left out. Problems in args are counted once args
 --      have been read (T6.5): of a trace that has some, a caution may come or go.
---   3. `rest` is what the causes leave: their diff_ms and its own add up to that of the verdict.
+--   3. `rest` is what the causes leave: the diff_ms of those without `covers`, and its own, add up to the verdict's.
+--      `noise_percent` is 100 / (1.96 * sqrt(2)) times the part that the difference is of the step of control: if steps
+--      of several runs of one version vary by that, as a standard deviation, one pair in 20 differs so by chance.
 --   4. `evidence` of a cause is of its operator, or of its kernel of communication, at the operator, shapes and kernel
 --      whose device time differs most; of what the host does, how often it runs a step, if that changed.
 --   5. Texts of traces are values of the keys that the schema marks as data: at most 100 characters, 50 if these take
@@ -135,18 +138,29 @@ own AS MATERIALIZED (
         GROUP BY side, iteration, class, name)
   GROUP BY class, name
   LIMIT -1),
+-- what load makes of a time of the host (L7.5), as factors
+load AS MATERIALIZED (
+  SELECT coalesce(min(f.low, 1), 1) AS low, coalesce(max(f.high, 1), 1) AS high
+  FROM asked
+  CROSS JOIN told
+  LEFT JOIN trace_host_factor(CASE WHEN is_loaded AND NOT is_clear THEN :control END, :test, c_ranks, t_ranks,
+                              c_iterations, t_iterations, :steps) AS f ON f.kind = 'host'
+  LIMIT -1),
 cause AS MATERIALIZED (
   SELECT group_concat(',' || line || ',', '') AS claimed, count(*) FILTER (WHERE gain_ms IS NULL) AS no_gain
   FROM (SELECT s.line, s.class, s.gain_ms
         FROM summary AS s
         CROSS JOIN told
         CROSS JOIN asked
-        LEFT JOIN own AS o ON o.class = s.class AND o.name = s.name
+        LEFT JOIN (SELECT own.class, own.name, t_low, t_high, c_low * CASE is_load WHEN 1 THEN low ELSE 1 END AS c_low,
+                          c_high * CASE is_load WHEN 1 THEN high ELSE 1 END AS c_high
+                   FROM load
+                   CROSS JOIN (SELECT *, class = 'host' AND name NOT LIKE 'enumerate(DataLoader)%' AS is_load FROM own)
+                                AS own) AS o ON o.class = s.class AND o.name = s.name
         WHERE s.kind = 'cause'
           AND (is_clear
                OR (min(control_steps, test_steps) >= 4 AND abs(s.diff_ms) >= 0.05 * control_ms
-                   AND (t_low > 2 * c_high - c_low OR c_low > 2 * t_high - t_low)
-                   AND (NOT is_loaded OR s.class <> 'host' OR s.name LIKE 'enumerate(DataLoader)%')))
+                   AND (t_low > 2 * c_high - c_low OR c_low > 2 * t_high - t_low)))
         ORDER BY s.line)
   LIMIT -1),
 -- what trace_comparability says, and of what both sides have something
@@ -207,8 +221,10 @@ FROM asked CROSS JOIN told CROSS JOIN cause CROSS JOIN checked CROSS JOIN silent
 WITH RECURSIVE
 -- the lines of trace_summary that are said, with their name in SQL if it is short and shows
 line AS MATERIALIZED ( -- nth: from 0, of its kind. Not the number of the line: a caution more would change that
-  SELECT line, kind, class, rank, name, control_ms, test_ms, diff_ms, share, gain_ms, hidden_by, code, words,
-         nth,
+  SELECT line, kind, CASE WHEN kind = 'caution' AND diff_ms IS NOT NULL THEN 'cause' ELSE kind END AS about, class,
+         rank, name, control_ms, test_ms, diff_ms, share, gain_ms, hidden_by, code, words, nth,
+         CASE WHEN kind = 'caution' THEN CASE code WHEN 'clock' THEN 'compute' WHEN 'outlier' THEN 'none' ELSE 'all' END
+           END AS covers,
          CASE WHEN class IN ('compute', 'memory') THEN 'top_op' WHEN class = 'comm' THEN 'kernel' ELSE 'name' END
            AS key,
          CASE WHEN name NOT GLOB :hidden AND length(name) <= 100 AND NOT instr(name, char(0)) AND :strata = 1
@@ -247,9 +263,10 @@ rest AS MATERIALIZED ( -- for each cause that may be the last that there is room
                        AND NOT (l.line >= s.line AND instr(:claimed, ',' || s.line || ','))) AS diff_ms
   FROM (SELECT 0 AS line, '' AS but WHERE :is_pair
         UNION ALL
-        SELECT line, ') WHERE n NOT IN (' || group_concat(nth + 1, ', ') OVER (ORDER BY line) || ')'
+        SELECT line, coalesce(') WHERE n NOT IN (' || group_concat(CASE kind WHEN 'cause' THEN nth + 1 END, ', ')
+                                                        OVER (ORDER BY line) || ')', '')
         FROM line
-        WHERE kind = 'cause') AS l
+        WHERE about = 'cause') AS l
   LIMIT -1),
 
 -- WHAT IS SAID. Keys of objects in order. number: the column of a number in the query of the object, NULL of a text;
@@ -276,6 +293,8 @@ said(about, item, place, key, value, number, source) AS (
     ('certainty', 6, 'control_high_ms', :control_high_ms, 'control_high_ms'),
     ('certainty', 7, 'test_low_ms', :test_low_ms, 'test_low_ms'),
     ('certainty', 8, 'test_high_ms', :test_high_ms, 'test_high_ms'),
+    ('certainty', 9, 'noise_percent', 100 * abs(:diff_ms) / :control_ms / 2.77,
+     '100 * abs(diff_ms) / control_ms / 2.77 AS noise_percent'),
     ('unrecorded', 1, 'control_ms', :c_silent, 'total(control_time) / 1000 AS control_ms'),
     ('unrecorded', 2, 'test_ms', :t_silent, 'total(test_time) / 1000 AS test_ms'),
     ('comparability', 1, 'is',
@@ -285,19 +304,20 @@ said(about, item, place, key, value, number, source) AS (
      'sum(matters = ''maybe'') AS may_matter'))
   WHERE column1 <> 'unrecorded' OR :c_silent > 0.01 * :control_ms OR :t_silent > 0.01 * :test_ms
   UNION ALL
-  SELECT kind, line, column1, column2,
+  SELECT about, line, column1, column2,
          CASE column1 WHEN 1 THEN code WHEN 2 THEN class WHEN 3 THEN rank WHEN 4 THEN name WHEN 5 THEN words
                       WHEN 6 THEN control_ms WHEN 7 THEN test_ms WHEN 8 THEN diff_ms WHEN 9 THEN share
-                      WHEN 10 THEN gain_ms ELSE hidden_by END,
+                      WHEN 10 THEN gain_ms WHEN 11 THEN hidden_by ELSE covers END,
          CASE WHEN column1 IN (3, 6, 7, 8, 9, 10) THEN column2 END,
          'trace_summary' || '(' || rtrim(:given, ', NUL') || ') WHERE kind = ' || quote(kind) || ' LIMIT 1 OFFSET '
          || nth
   FROM line
   CROSS JOIN (VALUES (1, 'kind'), (1, 'code'), (2, 'class'), (3, 'rank'), (4, 'name'), (5, 'words'), (6, 'control_ms'),
-                     (7, 'test_ms'), (8, 'diff_ms'), (9, 'share'), (10, 'gain_ms'), (11, 'hidden_by'))
-  WHERE CASE kind WHEN 'cause' THEN column2 NOT IN ('code', 'control_ms', 'test_ms')
+                     (7, 'test_ms'), (8, 'diff_ms'), (9, 'share'), (10, 'gain_ms'), (11, 'hidden_by'),
+                     (12, 'covers'))
+  WHERE CASE about WHEN 'cause' THEN column2 NOT IN ('code', 'control_ms', 'test_ms')
                   WHEN 'caution' THEN column2 IN ('code', 'rank', 'words') WHEN 'work' THEN column2 IN ('name', 'words')
-                  ELSE kind = 'untraced' AND column1 BETWEEN 6 AND 8 END
+                  ELSE about = 'untraced' AND column1 BETWEEN 6 AND 8 END
   UNION ALL
   -- of a rest one for each cause that may be the last that there is room for
   SELECT 'rest', l.line, 1, 'diff_ms', l.diff_ms,

@@ -23,6 +23,7 @@
 --   same           INTEGER  1 if both have the same value, 0 if not; NULL if a side has none
 --   matters        TEXT     'yes', 'maybe' or 'no': whether it can make the comparison wrong
 --   why            TEXT     a sentence that says so
+--   diff_time      REAL     us a step, test minus control: of operators whose types differ, what they take
 -- Grain: one row per topic and item of which a side has a value, in the order in which trace_summary names them. A side
 -- with a long step or bad files has a row of its own, with NULL for the other side; so has one with too few steps,
 -- unless both have.
@@ -295,7 +296,7 @@ changed AS MATERIALIZED (
   LIMIT -1),
 -- these types, as a part of the time of all, and the largest of each side
 retyped AS MATERIALIZED (
-  SELECT old, new,
+  SELECT old, new, sum(test) - sum(control) AS diff,
          (sum(control) / (SELECT control FROM typed_all) + sum(test) / (SELECT test FROM typed_all)) / 2 AS share
   FROM (SELECT t.control, t.test,
                first_value(types) OVER (PARTITION BY t.op, t.shapes
@@ -308,9 +309,9 @@ retyped AS MATERIALIZED (
   LIMIT -1),
 -- the change of a float with the most time
 retyping AS MATERIALIZED (
-  SELECT control, test, sum(share) AS share
-  FROM (SELECT control, test, share, row_number() OVER (PARTITION BY old, new ORDER BY number) AS place
-        FROM (SELECT old, new, share, column1 AS number, old ->> ('$[' || column1 || ']') AS control,
+  SELECT control, test, sum(share) AS share, sum(diff) AS diff
+  FROM (SELECT control, test, share, diff, row_number() OVER (PARTITION BY old, new ORDER BY number) AS place
+        FROM (SELECT old, new, share, diff, column1 AS number, old ->> ('$[' || column1 || ']') AS control,
                      new ->> ('$[' || column1 || ']') AS test
               FROM retyped
               CROSS JOIN (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9), (10), (11), (12), (13), (14), (15)))
@@ -453,7 +454,8 @@ found(place, topic, item, control, test, same, matters, why) AS (
                            WHEN item = 'phases' THEN ': diff_within compares like with like' ELSE '' END END
   FROM paired)
 SELECT row_number() OVER (ORDER BY place, item, control IS NULL) AS line, topic, item, control AS control_value,
-       test AS test_value, CASE same WHEN 2 THEN control = test ELSE same END AS same, matters, why
+       test AS test_value, CASE same WHEN 2 THEN control = test ELSE same END AS same, matters, why,
+       CASE place WHEN 10.2 THEN (SELECT diff FROM retyping) END AS diff_time
 FROM found
 WHERE control IS NOT NULL OR test IS NOT NULL
 ORDER BY line;

@@ -26,10 +26,11 @@
 --   name        TEXT     of a cause or work, in full
 --   control_ms  REAL     ms a step in control
 --   test_ms     REAL     ms a step in test
---   diff_ms     REAL     ms a step, test minus control: those of causes and rest sum to the verdict's
+--   diff_ms     REAL     ms a step, test minus control: those of causes and rest sum to the verdict's; of the caution
+--                        that makes most of it as a whole, what that is, which is in no sum
 --   share       REAL     part of the difference
 --   rank        INTEGER  of a cause, as trace_step_causes has it: the only rank of a job that differs so; of a caution
---                        of a job about a step or the clock, the rank that it names
+--                        of a job about a step, the clock or the load, the rank that it names
 --   gain_ms     REAL     of a cause, with gains: ms a step that it would be shorter if only this were undone, as
 --                        trace_undo has it
 --   hidden_by   TEXT     of a cause, with gains: what a step would wait for instead, if that is less than nine tenths
@@ -45,7 +46,8 @@
 --      and what they have more of than other steps; so does that about a step that is long and kept. trace_verdict has
 --      the iterations that give the same sums.
 --   2. Cautions say what may be wrong with the verdict. At most three are said, one of a kind, the worst first: a side
---      has no steps or no device work, or the devices differ; the profiler changes the difference (rule 6); the load of
+--      has no steps or no device work, or the devices differ; what makes most of the difference as a whole (L12), with
+--      how much that is; the profiler changes the difference (rule 6); the load of
 --      the host (trace_host_factor, L7), of traces without device work; kernels are slower or faster by one factor
 --      (trace_clock_factor) that explains half of the difference or more, on equal devices; other ranks are compared;
 --      ranks are left out of a job (rule 7); steps are left out, with the one that is longest by far; then what else
@@ -96,26 +98,31 @@ asked AS (SELECT :c_ranks AS c_ranks, :t_ranks AS t_ranks, :is_job AS is_job),
 side AS MATERIALIZED (
   SELECT 0 AS side, 'control' AS word, :compared AS trace, :c_rank AS rank, :control_iteration AS iterations,
          :control_left_out AS left_out, :control_median_ms AS median, :control_high_ms AS high, :control_ranks AS ranks,
+         :control_ms AS mean, 1.0 * :control_steps / :control_ranks AS steps, -1 AS sign,
          :strata = 1 AND :control_steps > 1 AND :control_high_ms > 1.05 * :control_median_ms AS is_long,
          4 * (:control_high_ms - :control_median_ms) >= :control_steps * abs(:diff_ms)
            AND :control_high_ms - :control_median_ms > 5 * (:control_median_ms - :control_low_ms) AS is_much
   UNION ALL
   SELECT 1, 'test', CASE WHEN :compared IS NOT NULL THEN :test END, :t_rank, :test_iteration,
-         :test_left_out, :test_median_ms, :test_high_ms, :test_ranks,
+         :test_left_out, :test_median_ms, :test_high_ms, :test_ranks, :test_ms, 1.0 * :test_steps / :test_ranks, 1,
          :strata = 1 AND :test_steps > 1 AND :test_high_ms > 1.05 * :test_median_ms,
          4 * (:test_high_ms - :test_median_ms) >= :test_steps * abs(:diff_ms)
            AND :test_high_ms - :test_median_ms > 5 * (:test_median_ms - :test_low_ms)
   LIMIT -1),
 -- the steps that are left out, and the longest one that is kept, with what they have more of than the others
 longer AS MATERIALIZED (
-  SELECT side, iteration, is_out, total / 1e6 / ranks / median AS ratio, is_much, rank, class, name
+  SELECT side, iteration, is_out, total / 1e6 / ranks / median AS ratio,
+         sign * (total / 1e6 / ranks - mean)
+         / CASE WHEN is_out THEN kept + sum(is_out) OVER (PARTITION BY side) ELSE kept - 1 END AS ms,
+         is_much, rank, class, name
   FROM (SELECT *, row_number() OVER (PARTITION BY side, iteration
                                      ORDER BY time_ns * steps - whole DESC, rank, class, name) AS place
         FROM (SELECT *, sum(time_ns) OVER (PARTITION BY side, rank, class, name) AS whole,
                      max(number) OVER (PARTITION BY side) AS steps,
                      max(CASE WHEN NOT is_out THEN total END) OVER (PARTITION BY side) AS longest
-              FROM (SELECT s.side, s.is_long, s.is_much, s.ranks, s.median, t.rank, t.iteration, t.class,
-                           t.name, t.time_ns, dense_rank() OVER (PARTITION BY s.side ORDER BY t.iteration) AS number,
+              FROM (SELECT s.side, s.is_long, s.is_much, s.ranks, s.median, s.mean, s.steps AS kept, s.sign, t.rank,
+                           t.iteration, t.class, t.name, t.time_ns,
+                           dense_rank() OVER (PARTITION BY s.side ORDER BY t.iteration) AS number,
                            sum(t.time_ns) OVER (PARTITION BY s.side, t.iteration) AS total,
                            coalesce(instr(replace(replace(s.left_out, '[', ','), ']', ','), ',' || t.iteration || ','),
                                     0) AS is_out
@@ -126,48 +133,128 @@ longer AS MATERIALIZED (
   WHERE place = 1
   LIMIT -1),
 matter AS MATERIALIZED (
-  SELECT m.line, m.topic, m.item, CASE WHEN m.control_value IS NULL THEN 1 ELSE 0 END AS side, m.why
+  SELECT m.line, m.topic, m.item, CASE WHEN m.control_value IS NULL THEN 1 ELSE 0 END AS side, m.why,
+         m.diff_time / 1000 AS ms
   FROM trace_comparability(:compared, :test, :c_ranks, :t_ranks, :control_iterations, :test_iterations, :clock, 1,
                            :steps) AS m
   WHERE m.matters = 'yes'
   LIMIT -1),
+-- ranks whose kernels are slower or faster by one factor
+clock AS MATERIALIZED (
+  SELECT e.rank, f.factor, f.explained_time / 1000 AS ms
+  FROM each_rank AS e
+  CROSS JOIN trace_clock_factor(
+    CASE WHEN abs(:diff_ms) >= 0.005 * :control_ms AND coalesce(:clock, 'device') <> 'host'
+              AND NOT :control_of_host AND NOT :test_of_host
+              AND NOT EXISTS (SELECT 1 FROM matter WHERE topic = 'device' AND item = 'name')
+           THEN :compared END,
+    :test, e.c_each, e.t_each, :control_iterations, :test_iterations, :steps) AS f
+  WHERE f.kind = 'step' AND f.outcome = 'one factor' AND (:is_job OR 2 * f.explained_time / f.diff_time >= 1)
+  LIMIT -1),
+-- ms that the device waits for the host: more in test, and on the side with less; and those of the largest single cause
+waiting AS MATERIALIZED (
+  SELECT total(CASE WHEN is_wait THEN diff_time END) / 1000 AS late,
+         min(total(CASE WHEN is_wait THEN control_time END),
+             total(CASE WHEN is_wait THEN test_time END)) / 1000 AS least,
+         max(diff_time * :diff_ms / abs(:diff_ms)) / 1000 AS largest
+  FROM (SELECT *, kind IN ('host late', 'queued', 'not recorded') AS is_wait
+        FROM trace_step_causes(CASE WHEN :strata = 1 AND abs(:diff_ms) >= 0.005 * :control_ms THEN :compared END, :test,
+                               :c_rank, :t_rank, :control_iterations, :test_iterations, :clock, NULL, :steps))
+  LIMIT -1),
+-- ranks whose host is slower or faster by one factor, if that may be what the device waits for, or differ in a job
+host AS MATERIALIZED (
+  SELECT e.rank, f.factor, f.text,
+         CASE WHEN NOT :test_of_host AND (f.factor > 1) = (late > 0)
+                THEN min(abs(late), max(least * (max(f.factor, 1 / f.factor) - 1), abs(f.explained_time) / 1000))
+                     * CASE WHEN f.factor > 1 THEN 1 ELSE -1 END END AS ms
+  FROM waiting
+  CROSS JOIN each_rank AS e
+  CROSS JOIN trace_host_factor(
+    CASE WHEN :strata = 1 AND abs(:diff_ms) >= 0.005 * :control_ms
+              AND CASE WHEN :control_of_host AND :test_of_host THEN :is_job AND :load_ms IS NULL
+                       ELSE 2 * late / :diff_ms >= 1 END THEN :compared END,
+    :test, e.c_each, e.t_each, :control_iterations, :test_iterations, :steps) AS f
+  WHERE f.kind = 'host' AND f.outcome = 'one factor'
+  LIMIT -1),
+-- ms of the path of a job in which each of these ranks computes: on the slower side the path goes over them
+path AS MATERIALIZED (
+  SELECT rank, total(time_ns) FILTER (WHERE side = 0) / 1e6 / :control_steps AS c_ms,
+         total(time_ns) FILTER (WHERE side = 1) / 1e6 / :test_steps AS t_ms
+  FROM (SELECT 0 AS side, rank, class, time_ns
+        FROM (SELECT 1 WHERE :is_job AND EXISTS (SELECT 1 FROM clock UNION ALL SELECT 1 FROM host))
+        CROSS JOIN trace_step_time(:compared, :c_rank, :control_iterations, 'annotation', :clock, NULL, :steps)
+        UNION ALL
+        SELECT 1, rank, class, time_ns
+        FROM (SELECT 1 WHERE :is_job AND EXISTS (SELECT 1 FROM clock UNION ALL SELECT 1 FROM host))
+        CROSS JOIN trace_step_time(:test, :t_rank, :test_iterations, 'annotation', :clock, NULL, :steps))
+  WHERE class IN ('compute', 'host', 'call')
+  GROUP BY rank
+  LIMIT -1),
 -- rule 2: what may be wrong with the verdict, the worst first. parts: steps or ranks, of which this is one; others:
 -- steps of the other side
 caution AS MATERIALIZED (
-  SELECT *
-  FROM (SELECT CASE WHEN topic = 'device' OR item = 'number' THEN 1 WHEN item = 'compared' THEN 3
-                    ELSE 6 END AS severity,
-               m.line, CASE WHEN iteration IS NULL THEN topic ELSE 'long_step' END AS what, m.side, NULL AS parts,
-               NULL AS others, iteration, rank, class, name, NULL AS ratio, why
-        FROM matter AS m LEFT JOIN longer ON item = 'longest' AND longer.side = m.side AND NOT is_out
-        UNION ALL
-        SELECT column1, 0, column2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-               CASE column1 WHEN 2.2 THEN :load WHEN 4 THEN :ranks_out END
-        FROM (VALUES (2.1, 'overhead'), (2.2, 'load'), (4, 'ranks'))
-        WHERE CASE column1 WHEN 2.2 THEN :load IS NOT NULL WHEN 4 THEN :ranks_out IS NOT NULL AND :compared IS NOT NULL
-                           ELSE :untraced * :diff_ms <= 0 OR abs(:untraced) >= 2 * abs(:diff_ms)
-                                OR abs(:diff_ms) >= 2 * abs(:untraced) END
-        UNION ALL
-        SELECT 2.3, 0, 'clock', NULL, count(*), NULL, NULL, min(e.rank), NULL, NULL,
-               CASE WHEN count(*) < :ranks THEN f.factor ELSE avg(f.factor) END, NULL
-        FROM each_rank AS e
-        CROSS JOIN trace_clock_factor(
-          CASE WHEN abs(:diff_ms) >= 0.005 * :control_ms AND coalesce(:clock, 'device') <> 'host'
-                    AND NOT :control_of_host AND NOT :test_of_host
-                    AND NOT EXISTS (SELECT 1 FROM matter WHERE topic = 'device' AND item = 'name') THEN :compared END,
-          :test, e.c_each, e.t_each, :control_iterations, :test_iterations, :steps) AS f
-        WHERE f.kind = 'step' AND f.outcome = 'one factor' AND (:is_job OR 2 * f.explained_time / f.diff_time >= 1)
-        GROUP BY f.factor > 1
-        UNION ALL
-        SELECT CASE WHEN is_out THEN 5 ELSE 7 END, side, CASE WHEN is_out THEN 'outlier' ELSE 'long_step' END, side,
-               parts, others, iteration, rank, class, name, ratio, NULL
-        FROM (SELECT *, row_number() OVER (PARTITION BY is_out > 0 ORDER BY ratio DESC, side, iteration) AS place,
-                     count(*) OVER (PARTITION BY is_out > 0, side) AS parts,
-                     count(*) OVER (PARTITION BY is_out > 0) - count(*) OVER (PARTITION BY is_out > 0, side) AS others
-              FROM longer)
-        WHERE CASE WHEN is_out THEN place = 1
-                   ELSE is_much AND NOT EXISTS (SELECT 1 FROM matter WHERE item = 'longest' AND matter.side = side) END)
-  ORDER BY severity, line
+  SELECT CASE WHEN is_most THEN 1.5 ELSE severity END AS severity, line, what, side, parts, others, iteration, rank,
+         class, name, ratio, why, CASE WHEN is_most THEN ms END AS ms
+  FROM (SELECT *, is_half AND row_number() OVER (PARTITION BY is_half ORDER BY abs(ms) DESC, severity, line) = 1
+                    AS is_most
+        FROM (SELECT *, coalesce(2 * ms / whole >= 1
+                                 AND (:judgement LIKE 'test is %' OR abs(ms) >= 0.05 * :control_ms), 0)
+                          AND (what IN ('long_step', 'outlier') OR abs(ms) > coalesce(largest, 0))
+                          AND NOT EXISTS (SELECT 1 FROM matter WHERE topic = 'device' OR item = 'number') AS is_half
+              FROM (SELECT CASE WHEN topic = 'device' OR item = 'number' THEN 1 WHEN item = 'compared' THEN 3
+                                ELSE 6 END AS severity,
+                           m.line, CASE WHEN iteration IS NULL THEN topic ELSE 'long_step' END AS what, m.side,
+                           NULL AS parts, NULL AS others, iteration, rank, class, name, NULL AS ratio, why,
+                           coalesce(longer.ms, m.ms) AS ms, :diff_ms AS whole, 1 AS is_said
+                    FROM matter AS m
+                    LEFT JOIN longer ON item = 'longest' AND longer.side = m.side AND NOT is_out
+                    UNION ALL
+                    SELECT column1, 0, column2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                           CASE column1 WHEN 2.2 THEN :load WHEN 4 THEN :ranks_out END,
+                           CASE column1 WHEN 2.2 THEN :load_ms END, :diff_ms, 1
+                    FROM (VALUES (2.1, 'overhead'), (2.2, 'load'), (4, 'ranks'))
+                    WHERE CASE column1 WHEN 2.2 THEN :load IS NOT NULL AND NOT EXISTS (SELECT 1 FROM host)
+                                       WHEN 4 THEN :ranks_out IS NOT NULL AND :compared IS NOT NULL
+                                       ELSE :untraced * :diff_ms <= 0 OR abs(:untraced) >= 2 * abs(:diff_ms)
+                                            OR abs(:diff_ms) >= 2 * abs(:untraced) END
+                    UNION ALL
+                    SELECT 2.3, 0, 'clock', NULL, count(*), NULL, NULL, min(c.rank), NULL, NULL,
+                           CASE WHEN count(*) < :ranks THEN factor ELSE avg(factor) END, NULL,
+                           CASE WHEN :is_job THEN total(CASE WHEN factor > 1 THEN t_ms * (1 - 1 / factor)
+                                                             ELSE c_ms * (factor - 1) END)
+                                ELSE max(c.ms) END, :diff_ms, 1
+                    FROM clock AS c LEFT JOIN path USING (rank)
+                    GROUP BY factor > 1
+                    UNION ALL
+                    SELECT 2.2, 1, 'load', NULL, count(*), NULL, NULL, min(h.rank), NULL, NULL, NULL,
+                           CASE WHEN count(*) = 1 AND :ranks > 1 THEN 'rank ' || h.rank || ': '
+                                WHEN count(*) < :ranks THEN count(*) || ' ranks, as rank ' || h.rank || ': ' ELSE '' END
+                           || text,
+                           CASE WHEN :test_of_host
+                                  THEN total(CASE WHEN factor > 1 THEN t_ms * (1 - 1 / factor)
+                                                  ELSE c_ms * (factor - 1) END)
+                                ELSE avg(h.ms) END, :diff_ms, :load IS NOT NULL
+                    FROM host AS h LEFT JOIN path USING (rank)
+                    GROUP BY factor > 1
+                    UNION ALL
+                    SELECT CASE WHEN is_out THEN 5 ELSE 7 END, side,
+                           CASE WHEN is_out THEN 'outlier' ELSE 'long_step' END, side, parts, others, iteration, rank,
+                           class, name, ratio, NULL,
+                           CASE WHEN NOT is_out THEN ms WHEN :judgement NOT LIKE 'test %' THEN all_ms END,
+                           :diff_ms + CASE WHEN is_out THEN all_ms ELSE 0 END, 1
+                    FROM (SELECT *, row_number() OVER (PARTITION BY is_out > 0 ORDER BY ratio DESC, side, iteration)
+                                      AS place,
+                                 count(*) OVER (PARTITION BY is_out > 0, side) AS parts,
+                                 count(*) OVER (PARTITION BY is_out > 0)
+                                 - count(*) OVER (PARTITION BY is_out > 0, side) AS others,
+                                 sum(ms) OVER (PARTITION BY is_out > 0) AS all_ms
+                          FROM longer)
+                    WHERE CASE WHEN is_out THEN place = 1
+                               ELSE is_much AND NOT EXISTS (SELECT 1 FROM matter
+                                                            WHERE item = 'longest' AND matter.side = side) END)
+              CROSS JOIN waiting))
+  WHERE is_said OR is_most
+  ORDER BY 1, line
   LIMIT 3),
 alike AS MATERIALIZED ( -- like with like, if the steps are of several strata
   SELECT class, name, control_time / 1000 AS c_ms, test_time / 1000 AS t_ms, diff_within / 1000 AS within,
@@ -215,7 +302,7 @@ fact(part, place, kind, what, side, parts, others, iteration, rank, class, name,
              ELSE :untraced IS NOT NULL END
   UNION ALL
   SELECT 1, 5 + severity + line / 1000.0, 'caution', what, side, parts, others, iteration, rank, class, name, ratio,
-         why, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+         why, NULL, NULL, ms, CASE WHEN what <> 'outlier' THEN ms / :diff_ms END, NULL, NULL, NULL, NULL
   FROM caution
   UNION ALL
   SELECT 1, 20, 'caution', 'gains', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'gains are not known: ' || text,
@@ -360,10 +447,11 @@ told AS MATERIALIZED (
                      CASE WHEN class LIKE '%unrecorded' THEN 'in which nothing is recorded' ELSE class END)
            AS surplus,
          CASE WHEN ratio >= 9.95 THEN printf('%,d', round(ratio)) ELSE printf('%.1f', ratio) END AS times,
-         CASE WHEN kind = 'cause' THEN coalesce(', only on rank ' || j.rank, '') ELSE '' END
-         || CASE WHEN is_untold AND ms > 0 THEN '; undone: not known (less hidden)'
-                 WHEN is_untold THEN '; undone: not known (more hidden)'
-                 WHEN NOT is_other THEN ''
+         CASE WHEN kind = 'cause' THEN coalesce(', only on rank ' || j.rank, '')
+              WHEN kind = 'caution' AND ms IS NOT NULL
+                THEN CASE what WHEN 'outlier' THEN '; would add ' ELSE '; makes ' END
+                     || printf('%+.*f %s', :digits, ms / :size, :unit) ELSE '' END
+         || CASE WHEN NOT is_other THEN ''
                  WHEN abs(gain) < :least THEN '; undone: no change'
                  ELSE printf('; undone: %+.*f %s', :digits, -gain / :size, :unit) END AS tail,
          CASE WHEN is_other AND instr(text, hidden_by) <> 1 THEN ', hidden by ' || hidden_by ELSE '' END AS behind
@@ -403,7 +491,7 @@ worded AS MATERIALIZED (
                || 'kernels are ' || CASE WHEN ratio > 1 THEN 'slower' ELSE 'faster' END || ' by one factor '
                || CASE WHEN parts BETWEEN 2 AND :ranks - 1
                        THEN printf('on %d ranks, as rank %d (x%.2f): look at the clock first', parts, rank, ratio)
-                       ELSE printf('(x%.2f): look at the clock before the code', ratio) END
+                       ELSE printf('(x%.2f): look at the clock first', ratio) END
              WHEN 'outlier' THEN
                CASE WHEN parts + others = 1 THEN step || ' is left out: ' || times || ' times as long; '
                     ELSE parts || CASE parts WHEN 1 THEN ' step of ' ELSE ' steps of ' END || word
@@ -441,9 +529,10 @@ cut AS (
                     FROM worded))))
 SELECT row_number() OVER (ORDER BY line) AS line, kind, prefix || kept || tail AS text,
        CASE kind WHEN 'cause' THEN class END AS class, CASE WHEN kind IN ('cause', 'work') THEN name END AS name,
-       c_ms AS control_ms, t_ms AS test_ms, ms AS diff_ms, CASE WHEN kind IN ('cause', 'rest') THEN share END AS share,
+       c_ms AS control_ms, t_ms AS test_ms, ms AS diff_ms,
+       CASE WHEN kind IN ('caution', 'cause', 'rest') THEN share END AS share,
        CASE WHEN kind = 'cause' OR (kind = 'caution' AND :is_job AND :ranks > 1
-                                    AND (what IN ('outlier', 'long_step') OR (what = 'clock' AND parts = 1)))
+                                    AND (what IN ('outlier', 'long_step') OR (what IN ('clock', 'load') AND parts = 1)))
               THEN rank END AS rank, CASE kind WHEN 'cause' THEN gain END AS gain_ms,
        CASE kind WHEN 'cause' THEN nullif(hidden_by, '') END AS hidden_by,
        CASE WHEN kind IN ('caution', 'cause') THEN what

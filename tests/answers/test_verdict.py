@@ -70,7 +70,8 @@ class Verdict(InFolder):
         write("a.json", trace(10, 11, 10, 11))
         write("b.json", trace(10, 2000, 11, 10, 11, pause=12))
         lines = [text for text, in self.rows("SELECT text FROM trace_summary('a.json', 'b.json')")]
-        self.assertIn("caution: step 2 of test is left out: 190 times as long; more of collect", lines)
+        self.assertIn("caution: step 2 of test is left out: 190 times as long; more of collect; would add +397.9 ms",
+                      lines)
         self.assertTrue(lines[0].startswith("no clear difference: 10.5 -> 10.5 ms a step"), lines[0])
 
     def test_slower_in_some_steps(self):

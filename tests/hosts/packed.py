@@ -16,7 +16,7 @@ VERSION = pack.version()
 def make(folder, extension):
     package = os.path.join(folder, "tracediff")
     os.makedirs(package, exist_ok=True)
-    for name, text in pack.texts("python", {"VERSION": VERSION}).items():
+    for name, text in pack.module({"VERSION": VERSION}).items():
         with open(os.path.join(package, name), "wb") as file:
             file.write(text)
     library = os.path.join(package, f"tracediff{os.path.splitext(extension)[1]}")

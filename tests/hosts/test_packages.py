@@ -170,6 +170,11 @@ class Wheel(Packed):
         self.assertIn("apsw", run(f"{venv}/bin/pip", "install", "--no-index", "--disable-pip-version-check",
                                   "sqlite-tracediff[apsw]", status=1))
 
+    def test_has_the_schema_of_a_brief(self):
+        code = ("import importlib.resources as r;"
+                "print(end=(r.files('tracediff') / 'brief.schema.json').read_text())")
+        self.assertEqual(self.python(code), read("sql", "brief.schema.json"))
+
     def test_gives_the_path_to_a_shell(self):
         path = self.python("import tracediff; print(tracediff.path())").strip()
         self.assertEqual(run("sqlite3", "-cmd", f".load {path}", ":memory:", QUERY), ANSWER + "\n")
@@ -310,6 +315,11 @@ class Npm(Packed):
         self.assertEqual(self.node(self.installed(), "x.cjs", text,
                                    NODE_PATH=os.path.join(HOSTS, "node", "node_modules")), ANSWER + "\n")
 
+    def test_has_the_schema_of_a_brief(self):
+        self.assertEqual(self.node(self.installed(), "x.cjs", "console.log(JSON.stringify("
+                                   "require('sqlite-tracediff/brief.schema.json').properties.schema))"),
+                         '{"const":"tracediff/brief/1"}\n')
+
     def test_gives_the_path_to_a_shell(self):
         path = self.node(self.installed(), "x.cjs",
                          "console.log(require('sqlite-tracediff').getLoadablePath())").strip()
@@ -397,7 +407,7 @@ class Tarball(Packed):
 class Deb(Packed):
     FILES = [f"/usr/lib/{MACHINE}-linux-gnu/libtracediff.so", f"/usr/lib/{MACHINE}-linux-gnu/tracediff.so",
              "/usr/share/doc/tracediff/CHANGELOG.md.gz", "/usr/share/doc/tracediff/changelog.gz",
-             "/usr/share/doc/tracediff/copyright"]
+             "/usr/share/doc/tracediff/copyright", "/usr/share/tracediff/brief.schema.json"]
 
     def debian(self):
         """A new Debian with a shell for SQLite, and the examples and packages in /root."""

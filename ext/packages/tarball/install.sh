@@ -30,7 +30,7 @@ oldest=$(printf '%s\n' "@GLIBC@" "${libc#glibc }" | sort -V | head -n 1)
 mkdir -p "$prefix/lib" "$prefix/share/tracediff/shared" "$prefix/share/tracediff/database" 2>/dev/null &&
     install -m 755 tracediff.so "$prefix/lib/libtracediff.so" 2>/dev/null &&
     ln -sf libtracediff.so "$prefix/lib/tracediff.so" &&
-    install -m 644 sql/*.sql "$prefix/share/tracediff" &&
+    install -m 644 sql/*.sql sql/brief.schema.json "$prefix/share/tracediff" &&
     install -m 644 sql/shared/*.sql "$prefix/share/tracediff/shared" &&
     install -m 644 sql/database/*.sql "$prefix/share/tracediff/database" || {
     echo "Cannot install into $prefix. For you alone: ./install.sh \$HOME/.local" >&2
