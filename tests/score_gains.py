@@ -27,7 +27,8 @@ CAUSES = {
     "heads": ["aten::matmul", "aten::select", "aten::stack", "between aten::matmul and aten::select"],
     "sleep": ["between aten::mean and aten::ones_like"], "loader": [NEXT], "rank_operator": ["aten::sort"],
     "rank_loader": [NEXT], "hidden": ["aten::mul", "aten::add"],
-    "transfer": ["gloo:all_reduce", "between c10d::allreduce_ and aten::div_", "c10d::allreduce_", "aten::div_"]}
+    "transfer": ["gloo:all_reduce",
+                 "between c10d::allreduce_ and aten::div_", "c10d::allreduce_", "aten::div_"]}
 BETWEEN = ["between forward and backward"]
 # the same on a GPU; ALL: what was planted is no operator by itself
 ALL = ["%"]

@@ -97,23 +97,27 @@ static bool put_keys(const struct trace_file *file, enum order order, const uint
 
 /* Moves rows to their threads, in which they stay in their order. */
 static bool group_threads(const struct trace_file *file, const struct order_item *items,
-                          struct order_item *to, struct failure *failure)
+                          struct order_item *to, const struct stopper *stopper,
+                          struct failure *failure)
 {
     const struct columns *columns = &file->columns;
     size_t total = 0, *next = memory_zeroed(file->tracks.count, sizeof *next);
-    if (!next)
-        return failure_memory(failure);
-    for (size_t row = 0; row < columns->count; row++)
+    bool done = next || failure_memory(failure);
+    for (size_t row = 0; done && row < columns->count; row++) {
         next[row_place(columns, row)->track]++;
-    for (size_t track = 0; track < file->tracks.count; track++) {
+        done = stopper_goes_on(stopper, row, failure);
+    }
+    for (size_t track = 0; done && track < file->tracks.count; track++) {
         size_t count = next[track];
         next[track] = total;
         total += count;
     }
-    for (size_t i = 0; i < columns->count; i++)
+    for (size_t i = 0; done && i < columns->count; i++) {
         to[next[row_place(columns, items[i].row)->track]++] = items[i];
+        done = stopper_goes_on(stopper, i, failure);
+    }
     memory_free(next);
-    return true;
+    return done;
 }
 
 static int key_order(const void *a, const void *b)
@@ -160,7 +164,7 @@ static uint32_t *make_order(const struct trace_file *file, enum order order,
         sorted = sort_digits(items, spare, count, largest, stopper, failure);
     if (sorted && order == ORDER_SPANS) {
         struct order_item *other = sorted == items ? spare : items;
-        bool done = group_threads(file, sorted, other, failure) &&
+        bool done = group_threads(file, sorted, other, stopper, failure) &&
                     order_starts(&file->columns, other, stopper, failure);
         sorted = done ? other : NULL;
     }

@@ -68,8 +68,8 @@ bool spans_make(struct spans *spans, const struct trace_file *file,
     if (!spans->first)
         return failure_memory(failure);
     bool done = collect_spans(spans, file, takes_part, argument, stopper, failure);
-    for (size_t track = 0; track < file->tracks.count && done && !file->orders[ORDER_SPANS];
-         track++)
+    bool ordered = file->orders[ORDER_SPANS] != NULL;
+    for (size_t track = 0; track < file->tracks.count && done && !ordered; track++)
         done = stopper_ask(stopper, failure) &&
                sort_items(spans->items + spans->first[track],
                           spans->first[track + 1] - spans->first[track], sizeof *spans->items,

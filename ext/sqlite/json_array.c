@@ -2,12 +2,12 @@
 
 #include "text/scan.h"
 
-/* `->` turns JSON5 into strict JSON without spaces. */
 bool json_type_is_strict(void)
 {
     return sqlite3_libversion_number() < 3042000;
 }
 
+/* `->` turns JSON5 into strict JSON without spaces. */
 static const char array_sql[] = "SELECT ?1 -> '$' WHERE json_type(?1) = 'array'";
 static const char element_sql[] = "SELECT json_type(?1), ?1 ->> '$'";
 

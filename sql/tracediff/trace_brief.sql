@@ -22,7 +22,7 @@
 -- Grain: one row.
 -- Rules:
 --   1. Lines, their numbers and their words are those of trace_summary. The first of `causes` is its caution that makes
---      most of the difference as a whole (L12), if it has one, with a key `covers`; the others are its causes if the
+--      most of the difference as a whole (L11), if it has one, with a key `covers`; the others are its causes if the
 --      verdict is slower or faster. Else they are those that are clear by themselves: 5 % of the step or more, on sides
 --      of four steps or more, in each step of one side longer than in all of the other by more than these differ; under
 --      another load of the host, time of class host but for DataLoaders only beside what load makes of control (L7.5).

@@ -16,7 +16,8 @@
 --                                      a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   line           INTEGER  from 1
---   topic          TEXT     steps, device, ranks, shapes, types, files, profiler, options, modules, versions or time
+--   topic          TEXT     steps, device, ranks, shapes, types, files, profiler, options, modules,
+--                           versions or time
 --   item           TEXT     what is compared: a property, an operator, a key of trace_metadata
 --   control_value  any      in control; NULL: not known, or the row is about test alone
 --   test_value     any      in test; likewise
@@ -56,7 +57,7 @@
 --   t_chosen         the same of test
 --   c_longest        the longest step by the median
 --   t_longest        the same of test
---   c_is_long        1 if that is long (rule 2)
+--   c_is_long        1 if the longest is long (rule 2)
 --   t_is_long        the same of test
 --   c_ranks          ranks that are chosen
 --   t_ranks          the same of test
@@ -140,7 +141,8 @@ each AS MATERIALIZED (
   LEFT JOIN phase USING (side)
   LIMIT -1)
 SELECT c.steps AS c_steps, t.steps AS t_steps, c.numbers AS c_numbers, t.numbers AS t_numbers, c.chosen AS c_chosen,
-       t.chosen AS t_chosen, c.longest AS c_longest, t.longest AS t_longest, c.is_long AS c_is_long,
+       t.chosen AS t_chosen, c.longest AS c_longest, t.longest AS t_longest,
+       c.is_long AS c_is_long,
        t.is_long AS t_is_long, c.ranks AS c_ranks, t.ranks AS t_ranks, c.rank AS c_rank, t.rank AS t_rank,
        c.last_rank AS c_last_rank, t.last_rank AS t_last_rank, c.listed AS c_listed, t.listed AS t_listed,
        c.of_host AS c_of_host, t.of_host AS t_of_host, c.of_modules AS c_of_modules, t.of_modules AS t_of_modules,

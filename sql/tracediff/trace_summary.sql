@@ -46,7 +46,7 @@
 --      and what they have more of than other steps; so does that about a step that is long and kept. trace_verdict has
 --      the iterations that give the same sums.
 --   2. Cautions say what may be wrong with the verdict. At most three are said, one of a kind, the worst first: a side
---      has no steps or no device work, or the devices differ; what makes most of the difference as a whole (L12), with
+--      has no steps or no device work, or the devices differ; what makes most of the difference as a whole (L11), with
 --      how much that is; the profiler changes the difference (rule 6); the load of
 --      the host (trace_host_factor, L7), of traces without device work; kernels are slower or faster by one factor
 --      (trace_clock_factor) that explains half of the difference or more, on equal devices; other ranks are compared;
@@ -79,8 +79,8 @@
 --      trace_undo simulates it, if that differs from its own time by more than a tenth of it and by two units of the
 --      last decimal; and what hides it (E9.9), if there is room. Of work that takes as long as in control and is
 --      only hidden less, or more, it says that the gain is not known (E9.10). Nothing is said of what has nothing that
---      could be undone, of steps of several strata (rule 4), and with clock 'host' where there is device work. It is a model,
---      while all other numbers were recorded. If the simulation fails, the last caution says why.
+--      could be undone, of steps of several strata (rule 4), and with clock 'host' where there is device work. It is a
+--      model, while all other numbers were recorded. If the simulation fails, the last caution says why.
 -- Facts
 --   compared          control; NULL: there is nothing to compare
 --   rise              percent that test_ms is more than control_ms
@@ -113,7 +113,7 @@ side AS MATERIALIZED (
 longer AS MATERIALIZED (
   SELECT side, iteration, is_out, total / 1e6 / ranks / median AS ratio,
          sign * (total / 1e6 / ranks - mean)
-         / CASE WHEN is_out THEN kept + sum(is_out) OVER (PARTITION BY side) ELSE kept - 1 END AS ms,
+         / CASE WHEN is_out THEN kept + sum(is_out > 0) OVER (PARTITION BY side) ELSE kept - 1 END AS ms,
          is_much, rank, class, name
   FROM (SELECT *, row_number() OVER (PARTITION BY side, iteration
                                      ORDER BY time_ns * steps - whole DESC, rank, class, name) AS place
@@ -180,13 +180,13 @@ host AS MATERIALIZED (
 path AS MATERIALIZED (
   SELECT rank, total(time_ns) FILTER (WHERE side = 0) / 1e6 / :control_steps AS c_ms,
          total(time_ns) FILTER (WHERE side = 1) / 1e6 / :test_steps AS t_ms
-  FROM (SELECT 0 AS side, rank, class, time_ns
-        FROM (SELECT 1 WHERE :is_job AND EXISTS (SELECT 1 FROM clock UNION ALL SELECT 1 FROM host))
-        CROSS JOIN trace_step_time(:compared, :c_rank, :control_iterations, 'annotation', :clock, NULL, :steps)
-        UNION ALL
-        SELECT 1, rank, class, time_ns
-        FROM (SELECT 1 WHERE :is_job AND EXISTS (SELECT 1 FROM clock UNION ALL SELECT 1 FROM host))
-        CROSS JOIN trace_step_time(:test, :t_rank, :test_iterations, 'annotation', :clock, NULL, :steps))
+  FROM (SELECT column1 AS side
+        FROM (VALUES (0), (1))
+        WHERE :is_job AND EXISTS (SELECT 1 FROM clock UNION ALL SELECT 1 FROM host))
+  CROSS JOIN trace_step_time(CASE side WHEN 0 THEN :compared ELSE :test END,
+                             CASE side WHEN 0 THEN :c_rank ELSE :t_rank END,
+                             CASE side WHEN 0 THEN :control_iterations ELSE :test_iterations END, 'annotation', :clock,
+                             NULL, :steps)
   WHERE class IN ('compute', 'host', 'call')
   GROUP BY rank
   LIMIT -1),
@@ -227,7 +227,8 @@ caution AS MATERIALIZED (
                     GROUP BY factor > 1
                     UNION ALL
                     SELECT 2.2, 1, 'load', NULL, count(*), NULL, NULL, min(h.rank), NULL, NULL, NULL,
-                           CASE WHEN count(*) = 1 AND :ranks > 1 THEN 'rank ' || h.rank || ': '
+                           CASE WHEN NOT :is_job THEN ''
+                                WHEN count(*) = 1 AND :ranks > 1 THEN 'rank ' || h.rank || ': '
                                 WHEN count(*) < :ranks THEN count(*) || ' ranks, as rank ' || h.rank || ': ' ELSE '' END
                            || text,
                            CASE WHEN :test_of_host
@@ -451,7 +452,9 @@ told AS MATERIALIZED (
               WHEN kind = 'caution' AND ms IS NOT NULL
                 THEN CASE what WHEN 'outlier' THEN '; would add ' ELSE '; makes ' END
                      || printf('%+.*f %s', :digits, ms / :size, :unit) ELSE '' END
-         || CASE WHEN NOT is_other THEN ''
+         || CASE WHEN is_untold AND ms > 0 THEN '; undone: not known (less hidden)'
+                 WHEN is_untold THEN '; undone: not known (more hidden)'
+                 WHEN NOT is_other THEN ''
                  WHEN abs(gain) < :least THEN '; undone: no change'
                  ELSE printf('; undone: %+.*f %s', :digits, -gain / :size, :unit) END AS tail,
          CASE WHEN is_other AND instr(text, hidden_by) <> 1 THEN ', hidden by ' || hidden_by ELSE '' END AS behind

@@ -138,11 +138,11 @@ judged AS MATERIALIZED (
 -- of strata (rule 5): pairs in which test's step is longer; less: of control's steps those that are not longer, and
 -- those that are shorter
 ranked AS (
-  SELECT stratum, side, ms, count(*) FILTER (WHERE side = 0) OVER pairs
-         + count(*) FILTER (WHERE side = 0) OVER (pairs GROUPS UNBOUNDED PRECEDING EXCLUDE GROUP) AS less
+  SELECT stratum, side, 2 * count(*) FILTER (WHERE side = 0) OVER up_to
+         - count(*) FILTER (WHERE side = 0) OVER equal AS less, ms
   FROM marked
   WHERE first_stratum <> all_strata
-  WINDOW pairs AS (PARTITION BY stratum ORDER BY ms)),
+  WINDOW up_to AS (PARTITION BY stratum ORDER BY ms), equal AS (PARTITION BY stratum, ms)),
 stratum AS (
   SELECT *, min(c_n, t_n) >= 8 AS is_known,
          min(c_n, t_n) >= 8 AND t_median >= 1.005 * c_median AND longer >= 0.9 AS is_slower,

@@ -16,7 +16,7 @@ import unittest
 import score_brief
 from made import InFolder, document, event, kernel, launch, run, step, write
 from packed import pack as packages
-from support import EXAMPLES, ROOT, connect, corpus, series, slow
+from support import EXAMPLES, ROOT, can_be_a_name, connect, corpus, series, slow
 from test_metamorphic import VALUES
 
 MOST = 6250  # bytes

@@ -1,5 +1,4 @@
 """trace_comparability: its rows against the JSON itself, one thing changed at a time, and who quotes it."""
-import datetime
 import glob
 import gzip
 import json

@@ -24,6 +24,8 @@ GAINS = """SELECT what, class, name, rank,
     CAST(round(time * 1e3 * (SELECT count(*) FROM trace_what_if(?1, '[]', 'all', ?2))) AS INTEGER),
     path_ns, gain_half_ns, gain_none_ns FROM trace_gains(?1, 'all', ?2, ?3)"""
 LEVELS = ("op", "top_op", "module", "annotation", "kernel")
+# communication by name that has other parts, too (Q9.2)
+NETS = "SELECT count(*) FROM trace_step_causes(?, ?) WHERE kind = 'communication' AND names > 1"
 UNDONE = """SELECT kind, class, area, name, rank, gain_alone_ns, cumulative_ns,
     CAST(round(gain_half * 1e3 * (SELECT count(*) FROM trace_what_if(?2, '[]'))) AS INTEGER) FROM trace_undo(?1, ?2)
     WHERE kind IS NOT NULL"""
@@ -156,7 +158,7 @@ class Undone(InFolder):
     def check(self, *sides):
         """[gain], or None if the causes do not tell what they are of."""
         causes, parts, family_of = self.read(*sides)
-        if not oracle_undo.is_told(causes):
+        if not oracle_undo.is_told(causes) or self.value(NETS, *sides):
             return None
         traces = [oracle.read_trace(side) for side in sides]
         models = oracle_gains.models(traces)

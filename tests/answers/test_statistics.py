@@ -525,7 +525,7 @@ class WhatMustNotMatter(Statistics):
         values = [0.1, -0.1, 1e22, 1e23, 9007199254740993.0, 5e-324, 1.7976931348623157e308, 2.2250738585072014e-308,
                   1e-3,
                   0.00012345, 123456789012345680.0, 1e17, 1e16, 100.0, 0.5, 2.0 ** -1074, 2.0 ** 1023, 4.35, 0.3 - 0.1]
-        values += [float(f"{rng.uniform(-1, 1)}e{rng.randrange(-320, 308)}") for _ in range(series(2000, 20000))]
+        values += [float(f"{rng.uniform(-1, 1):.17f}e{rng.randrange(-320, 308)}") for _ in range(series(2000, 20000))]
         values += [round(rng.uniform(-1000, 1000), rng.randrange(9)) for _ in range(2000)]
         for value in values:
             text, = self.db.execute("SELECT trace_ttest(?, 1)", (value,)).fetchone()

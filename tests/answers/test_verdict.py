@@ -74,6 +74,14 @@ class Verdict(InFolder):
                       lines)
         self.assertTrue(lines[0].startswith("no clear difference: 10.5 -> 10.5 ms a step"), lines[0])
 
+    def test_what_is_left_out_would_add_to_the_mean(self):
+        """L11.5, of two steps"""
+        twenty = tuple(10 + number % 2 for number in range(20))
+        write("a.json", trace(*twenty))
+        write("b.json", trace(*twenty[:18], 500, 600, pause=12))
+        self.assertAlmostEqual(self.value("SELECT diff_ms FROM trace_summary('a.json', 'b.json')"
+                                          " WHERE code = 'outlier'"), (18 * 10.5 + 1100) / 20 - 10.5)
+
     def test_slower_in_some_steps(self):
         """Rule 4"""
         columns = "verdict, slow_steps"

@@ -93,10 +93,9 @@ class Family:
     def sides(self):
         """What trace_ab reads of rank 0 in the steady steps: us of each step, of each run."""
         def of(run):
-            values = {}
+            ends = self.ends(run[0])
+            values = {("step", "step"): [(end - before) / 1000 for before, end in zip(ends, ends[1:-1])]}
             for step in run[0][1:-1]:
-                host = sum(times[0] for times in step)
-                values.setdefault(("step", "step"), []).append((host + 5000 * len(step) + 10_000) / 1000)
                 values.setdefault(("CPU", STEP_NAME[:-1]), []).append(10.0)
                 values.setdefault(("CPU", LAUNCH), []).append(5.0 * len(step))
                 for at, (own, work) in enumerate(step):
@@ -104,6 +103,19 @@ class Family:
                     values.setdefault(("GPU", kernel(at)), []).append(work / 1000)
             return values
         return [[of(run) for run in side] for side in self.runs]
+
+    @staticmethod
+    def ends(steps):
+        """When the last work of each step ends, ns: as document() has it."""
+        now, free, ends = 0, 0, []
+        for step in steps:
+            now += 5000
+            for own, work in step:
+                free = max(free, now + 4000) + work
+                now += own + 5000
+            now += 6000
+            ends.append(free)
+        return ends
 
     def write(self, folder):
         """Writes folder/control-0/rank0.json ...; returns the patterns of both sides."""
@@ -247,6 +259,19 @@ class Mixed:
         rng.shuffle(events)
         clock = {} if start is None else {"baseTimeNanoseconds": start}
         return {**clock, "traceEvents": events}
+
+    @staticmethod
+    def ends(steps):
+        """When the last work of each step ends, ns: as document() has it."""
+        now, free, ends = 0, 0, []
+        for step in steps:
+            now += 5000
+            for own, work in step:
+                free = max(free, now + 4000) + work
+                now += own + 5000
+            now += 6000
+            ends.append(free)
+        return ends
 
     def write(self, folder):
         """Writes folder/control-0/rank0.json ...; returns the patterns of both sides."""

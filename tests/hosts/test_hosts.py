@@ -251,7 +251,7 @@ names = "SELECT name FROM pragma_module_list WHERE name NOT LIKE '%:%'"
 others = db.execute(names).fetchall()
 db.enable_load_extension(True)
 db.load_extension(sys.argv[1])
-db.limit(apsw.SQLITE_LIMIT_EXPR_DEPTH, 500)
+db.limit(apsw.SQLITE_LIMIT_EXPR_DEPTH, 700)
 for name, in set(db.execute(names).fetchall()) - set(others):
     hidden = [column for column, in db.execute("SELECT name FROM pragma_table_xinfo(?) WHERE hidden", [name])]
     sides = dict(control={control!r}, test={test!r}, trace={control!r})

@@ -84,11 +84,11 @@ of_area AS MATERIALIZED (
 summed AS (
   SELECT class, family, name, sum(control_ns) AS control_ns, sum(test_ns) AS test_ns, control_windows, test_windows,
          min(mostly) AS stage
-  FROM (SELECT *, first_value(stage) OVER (PARTITION BY class, family, name
-                                           ORDER BY control_ns * test_windows + test_ns * control_windows DESC,
-                                                    stage) AS mostly
-        FROM of_area
-        WHERE class IS NOT NULL)
+  FROM (SELECT *, first_value(stage) OVER (PARTITION BY class, family, name ORDER BY of_stage DESC, stage) AS mostly
+        FROM (SELECT *, sum(control_ns * test_windows + test_ns * control_windows)
+                        OVER (PARTITION BY class, family, name, stage) AS of_stage
+              FROM of_area
+              WHERE class IS NOT NULL))
   GROUP BY class, family, name),
 meant AS (
   SELECT class, family, name, stage, control_ns, test_ns, control_windows, test_windows,

@@ -454,7 +454,7 @@ class Model:
                     if not self.meet(to, awaited, WAIT):
                         start = self.begin[key, awaited.row.event]
                         self.add(to, start, self.at[to] - self.at[start], WAIT)
-                elif thread == main and self.silent_wait(works, to, last):  # E4.5
+                elif thread == main and self.silent_wait(works, to, last):  # E4.6
                     self.floor_own(to, LEAST_IDLE)
                     awaited = self.end[key, self.silent_wait(works, to, last).event]
                     self.add(to, awaited, self.at[to] - self.at[awaited], SYNC)
@@ -464,7 +464,7 @@ class Model:
                 last = to
 
     def silent_wait(self, works, to, last):
-        """E4.5: the work that ended last before a point, if the thread of the steps waited for it."""
+        """E4.6: the work that ended last before a point, if the thread of the steps waited for it."""
         told = any(row.hlo_op is not None if row.correlation is not None else
                    row.step_num is not None and row.step_num >= 0 for row in works.file.rows)
         if not told or last is None or self.at[to] - self.at[last] <= IDLE:

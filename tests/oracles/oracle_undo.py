@@ -16,8 +16,8 @@ from functools import cached_property
 import oracle
 import oracle_job
 from oracle_gains import (COPY, DEVICE, GAP, HOST, LATENCY, LAUNCH, STREAM, SYNC, THREAD, TRANSFER, WAIT, Changed,
-                          Edge, Lag, tenth, times)
-from oracle_steps import OPERATORS, end, kind, stable, thread_of
+                          Clock, Edge, Lag, tenth, times)
+from oracle_steps import OPERATORS, end, kind, of_xla, stable, thread_of
 
 GONE = object()
 BACKWARD = r"autograd::engine|torch::autograd::AccumulateGrad|.*Backward[0-9]?\Z"
@@ -824,14 +824,17 @@ class Undone:
         for edges in self.into:
             for edge in edges:
                 what = {WAIT: TRANSFER, COPY: DEVICE}.get(edge.kind, edge.kind)
-                if what in (HOST, LAUNCH) and (what == LAUNCH or edge.lag):
-                    found[id(edge)] = "host", None, None
-                elif what in (DEVICE, TRANSFER):
-                    lag = Lag(self.test, [edge], what)
-                    annotation = lag.named("annotation") if lag.class_ == "comm" else None
-                    told = annotation and annotation.startswith(("nccl:", "gloo:"))
-                    found[id(edge)] = "work", (annotation if told else
-                                                  name_of(lag, "op") or lag.named("name")), lag.file.rank
+                if what not in (DEVICE, TRANSFER, LAUNCH, HOST) or what == HOST and not edge.lag:
+                    continue
+                lag = Lag(self.test, [edge], what)
+                annotation = lag.named("annotation") if lag.class_ == "comm" else None
+                if annotation and annotation.startswith(("nccl:", "gloo:")):
+                    name = annotation
+                elif what == HOST:
+                    _, name = lag.attributed.host(self.host_threads(lag), self.test.at[edge.from_], "op")
+                else:
+                    name = name_of(lag, "op") or lag.named("name")
+                found[id(edge)] = what in (HOST, LAUNCH), name, lag.file.rank
         return found
 
     @cached_property
@@ -907,7 +910,9 @@ class Undone:
         if of_host and 2 * most < host:
             return "the host", None
         best = [key for key, ns in found.items() if key[0] == of_host and ns == most]
-        return best[0][1:] if len(best) == 1 else False
+        if len(best) > 1:
+            return False
+        return best[0][1:] if best[0][1] else ("the host", None)
 
     def beside(self, cause):
         """E9.9.2: {group: ns} of the recorded path while the lags are that the cause makes shorter."""

@@ -281,7 +281,7 @@ class Xla(InFolder):
                                    " AND kernel = 'sort_14_1'"), [("sort", "sort_14_1")])
 
     def test_the_host_waits_without_a_record(self):
-        """E4.5: the step ends some time after the kernel does, if that is at most 1 ms."""
+        """E4.6: the step ends some time after the kernel does, if that is at most 1 ms."""
         def simulated(after, **args):
             end = 100 + after  # of which the kernel ends at 90, the step 10 earlier
             write("t.json", xla(

@@ -205,20 +205,20 @@ static void join_places(struct cause_parts *parts)
 static void sum_up(const struct causes *causes, const struct cause_parts *parts,
                    struct cause_part *part)
 {
-    wide_time most = -1;
+    wide_time of_stage[STAGE_NONE + 1] = {0};
     for (size_t i = part->first; i < part->first + part->count; i++) {
         const struct cause_place *place = &parts->places[i];
-        wide_time both =
+        of_stage[place->stage] +=
             place->time[0] * causes->windows[1] + place->time[1] * causes->windows[0];
         for (int side = 0; side < 2; side++) {
             part->time[side] += place->time[side];
             part->drained[side] += place->drained[side];
         }
-        if (both > most) {
-            most = both;
-            part->stage = place->stage;
-        }
     }
+    part->stage = STAGE_NONE;
+    for (enum stage stage = STAGE_BACKWARD; stage < STAGE_NONE; stage++)
+        if (of_stage[stage] > of_stage[part->stage])
+            part->stage = stage;
     part->diff = part->time[1] * causes->windows[0] - part->time[0] * causes->windows[1];
 }
 

@@ -143,14 +143,17 @@ static bool name_lags(struct undoer *undoer)
     const struct undo_pairs *pairs = &undoer->pairs;
     const struct undo_sequence *control = pairs->control, *test = pairs->test;
     const struct sim_parts *parts = &undoer->undo->parts;
-    uint32_t *alone = memory_zeroed(control->event_count, sizeof *alone);
+    uint32_t *alone = memory_zeroed(control->event_count + 1, sizeof *alone);
     bool *wanted = memory_zeroed(control->graph->nodes, sizeof *wanted);
     bool done = ((alone && wanted) || failure_memory(undoer->failure)) &&
                 sim_parts_make(&undoer->undo->parts, test->graph, true, NULL, undoer->stopper,
                                undoer->failure);
-    for (size_t i = 0; done && i < pairs->step_count; i++)
-        for (size_t event = pairs->steps[i].first[0]; event < pairs->steps[i].end[0]; event++)
-            alone[event]++;
+    for (size_t i = 0; done && i < pairs->step_count; i++) {
+        alone[pairs->steps[i].first[0]]++;
+        alone[pairs->steps[i].end[0]]--;
+    }
+    for (size_t i = 1; done && i < control->event_count; i++)
+        alone[i] += alone[i - 1];
     for (size_t i = 0; done && i < test->event_count; i++)
         if (pairs->pair[i] != UNDO_NONE && is_named(parts, &test->events[i]))
             alone[pairs->pair[i]]--;

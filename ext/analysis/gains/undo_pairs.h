@@ -50,7 +50,7 @@ static inline struct sim_use undo_point_use(const struct sim_graph *graph,
 /* The lag of such an edge, ns; NUMBER_NONE without. */
 int64_t undo_lag(const struct sim_graph *graph, struct sim_use use);
 
-/* By how much the wait of a call for its copy (E4.4) is longer in control, ns: SIM_GONE if it does
+/* By how much the wait of a call for its copy (E4.3) is longer in control, ns: SIM_GONE if it does
 ** not wait there, 0 if it does not here. */
 int64_t undo_copy_longer(const struct undo_pairs *pairs, const struct undo_event *event,
                          const struct undo_event *twin);

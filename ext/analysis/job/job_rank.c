@@ -232,6 +232,7 @@ static bool find_before(struct member_reader *reader)
     }
     bool done =
         sort_items(work, count, sizeof *work, stream_order, reader->stopper, reader->failure);
+    size_t steps = 0;
     for (size_t i = reader->first; done && i < rank->collective_count; i++) {
         struct job_collective *collective = &rank->collectives[i];
         uint32_t track = row_place(columns, collective->row)->track;
@@ -240,14 +241,16 @@ static bool find_before(struct member_reader *reader)
         LOWER_BOUND(after, count,
                     work[after].track < track ||
                         (work[after].track == track && work[after].end <= latest));
-        while (after > 0 && work[after - 1].track == track &&
-               work[after - 1].start >= collective->start)
+        while (done && after > 0 && work[after - 1].track == track &&
+               work[after - 1].start >= collective->start) {
             after--;
+            done = stopper_goes_on(reader->stopper, steps++, reader->failure);
+        }
         const struct stream_work *last = after > 0 ? &work[after - 1] : NULL;
         if (last && last->track == track && (wide_time)collective->start - last->end <= JOB_SLACK &&
             reader->names[columns->name[last->row]].is_collective)
             collective->before = collective_of_row(reader, last->row);
-        done = stopper_goes_on(reader->stopper, i, reader->failure);
+        done = done && stopper_goes_on(reader->stopper, steps++, reader->failure);
     }
     memory_free(work);
     return done;

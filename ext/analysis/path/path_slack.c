@@ -246,9 +246,15 @@ static bool limit_running(struct path_slack *slack, size_t index, int64_t left)
 {
     const struct path_work *work = &slack->graph->work[index];
     struct path_off *off = slack->step->off;
-    for (size_t i = slack->step->off_count; i > 0; i--)
-        if (off[i - 1].part.row == work->row && off[i - 1].part.kind == PATH_KERNEL)
+    /* kernels are there by end, the latest first */
+    for (size_t i = slack->step->off_count; i > 0; i--) {
+        if (off[i - 1].part.kind != PATH_KERNEL)
+            continue;
+        if (off[i - 1].part.row == work->row)
             off[i - 1].slack = least(off[i - 1].slack, left);
+        if (off[i - 1].part.row == work->row || off[i - 1].part.end > work->end)
+            break;
+    }
     return work->start <= slack->window->start ||
            push(slack, &(struct slack_point){work->start, left, (uint32_t)index, AT_START});
 }

@@ -61,7 +61,7 @@ static uint32_t find_quiet(const struct sim_maker *maker, const struct sim_threa
     return holds ? other : SIM_NONE;
 }
 
-/* E4.5: the node of the end of the work that the thread of the steps waited for without a record,
+/* E4.6: the node of the end of the work that the thread of the steps waited for without a record,
 ** as XLA writes none; SIM_NONE. */
 static uint32_t find_silent_wait(const struct sim_maker *maker, const struct sim_thread *thread)
 {

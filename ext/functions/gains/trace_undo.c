@@ -20,7 +20,8 @@ static const struct table_column columns_of_undo[] = {
      "us a step that trace_step_causes attributes to it; in the last row, what is left"},
     {"gain_alone", "REAL",
      "us a step that it would be shorter if only this cause were undone, as a model of the trace "
-     "says; NULL: it has nothing that could be undone"},
+     "says; NULL: it has nothing that could be undone, or its durations do not tell its "
+     "difference"},
     {"gain_half", "REAL", "us a step that it would be shorter if half of this cause were undone"},
     {"hidden_by", "TEXT",
      "operator, collective or time of the host that a step waits for instead, if it would be "
@@ -74,7 +75,7 @@ static void add_time(struct result *result, wide_time time, size_t steps)
         result_null(result);
 }
 
-/* us a step, and NULL if there is nothing to undo. */
+/* us a step, and NULL if there is nothing to undo, or its gain is not known. */
 static void add_gain(struct result *result, const struct undo *undo, const struct undone *undone,
                      wide_time gain)
 {

@@ -83,6 +83,11 @@ static void check_stacks(const struct trace_file *trace)
     }
 }
 
+static int64_t duration_of(const struct columns *columns, size_t row)
+{
+    return columns->dur[row] == NUMBER_NONE ? 0 : columns->dur[row];
+}
+
 static void check_order(const struct trace_file *trace, enum order order, const uint32_t *rows)
 {
     const struct columns *columns = &trace->columns;
@@ -96,9 +101,13 @@ static void check_order(const struct trace_file *trace, enum order order, const 
                              ? (x != NAME_NONE) - (y != NAME_NONE)
                              : name_compare(&trace->names.items[x], &trace->names.items[y]);
         } else {
-            const int64_t *times = order == ORDER_TS ? columns->ts : columns->dur;
-            difference = times[a] < times[b] ? -1 : times[a] > times[b];
+            const int64_t *times = order == ORDER_DUR ? columns->dur : columns->ts;
+            difference = COMPARE(times[a], times[b]);
         }
+        if (order == ORDER_SPANS && row_place(columns, a)->track != row_place(columns, b)->track)
+            difference = COMPARE(row_place(columns, a)->track, row_place(columns, b)->track);
+        else if (order == ORDER_SPANS && difference == 0)
+            difference = COMPARE(duration_of(columns, b), duration_of(columns, a));
         MUST(difference < 0 || (difference == 0 && a < b));
     }
 }
