@@ -260,19 +260,6 @@ class Mixed:
         clock = {} if start is None else {"baseTimeNanoseconds": start}
         return {**clock, "traceEvents": events}
 
-    @staticmethod
-    def ends(steps):
-        """When the last work of each step ends, ns: as document() has it."""
-        now, free, ends = 0, 0, []
-        for step in steps:
-            now += 5000
-            for own, work in step:
-                free = max(free, now + 4000) + work
-                now += own + 5000
-            now += 6000
-            ends.append(free)
-        return ends
-
     def write(self, folder):
         """Writes folder/control-0/rank0.json ...; returns the patterns of both sides."""
         for name, side in zip(("control", "test"), self.runs):

@@ -46,7 +46,7 @@ class Patterns(InFolder):
 
     @staticmethod
     def is_something(path):
-        """Whether a file has this very name, or a file is where it names a directory: then it is no pattern."""
+        """Whether it is no pattern: a file has this very name, or a part of it that should be a directory is a file."""
         try:
             os.stat(path)
         except FileNotFoundError:
