@@ -29,6 +29,9 @@ struct selection {
 
 void selection_clear(struct selection *selection);
 
+/* Makes `*to` a copy, to be cleared. False if out of memory; then it is empty. */
+bool selection_copy(struct selection *to, const struct selection *from);
+
 /* Which events count (T9). */
 enum device_type {
     DEVICE_ALL,

@@ -21,7 +21,9 @@ struct call_trace_request {
     const char *subject; /* name of the trace in errors, as `control`; NULL: `the trace` */
     bool of_profiler;    /* steps are those of T11, as for 'first' (T23.3), without a pattern */
     bool job;            /* the ranks are a job, whatever the arguments say */
-    const struct selection *job_ranks; /* NULL: as the arguments say; else a job of these */
+    /* NULL: as the arguments say, like `iterations`; SELECT_DEFAULT is as without the argument. */
+    const struct selection *ranks;
+    const struct selection *iterations;
     bool quoted;         /* errors quote the argument's text instead of `subject` */
 };
 
@@ -43,6 +45,19 @@ bool call_traces_open(struct call *call, const struct call_trace_request *reques
 /* The same for control and test of a diff, whose files are read side by side. If its ranks take
 ** 'job' and are not given, they are the job that Q1.4 says. */
 bool call_sides_open(struct call *call, struct call_trace *opened);
+
+/* Reads what is selected: a copy of what is given, else what the argument says, unless it is -1. */
+bool call_selection(struct call *call, const struct selection *given, int argument, bool steady,
+                    struct selection *selection);
+
+/* What call_sides_open() opens, if it is not what the arguments say. */
+struct call_sides_request {
+    const struct selection *ranks[2]; /* NULL: as in struct call_trace_request */
+    const struct selection *iterations[2];
+    bool quoted;
+};
+bool call_sides_open_as(struct call *call, const struct call_sides_request *request,
+                        struct call_trace *opened);
 
 /* Finds the ranks that two traces have in common (Q1.4): if two or more are not left out, they are
 ** compared as a job by default. */

@@ -3,7 +3,7 @@
 */
 #include "analysis/gains/gains.h"
 #include "base/wide.h"
-#include "call_simulation.h"
+#include "functions/call/call_simulation.h"
 
 static const struct table_column columns_of_gains[] = {
     {"what", "TEXT",

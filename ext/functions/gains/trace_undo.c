@@ -3,9 +3,9 @@
 */
 #include "analysis/gains/undo.h"
 #include "base/wide.h"
-#include "call_simulation.h"
+#include "functions/call/call_simulation.h"
 #include "functions/call/call_causes.h"
-#include "functions/call/cause_words.h"
+#include "functions/answer/cause_words.h"
 #include "sqlite/plan.h"
 
 static const struct table_column columns_of_undo[] = {
@@ -191,7 +191,7 @@ static void add_failed(struct result *result, struct failure *failure)
 static void find_rows(struct call *call, const struct call_trace *opened, size_t shown, size_t most,
                       bool fallible, struct result *result)
 {
-    const struct call_causes_request request = {CLOCK_DEVICE, shown};
+    const struct call_causes_request request = {.clock = CLOCK_DEVICE, .shown = shown};
     struct call_causes found = {.opened = NULL};
     if (call_causes_find(call, &request, opened, &found) &&
         !simulate_causes(call, opened, &found, most, result) && fallible &&

@@ -3,7 +3,7 @@
 */
 #include "base/memory.h"
 #include "base/wide.h"
-#include "call_simulation.h"
+#include "functions/call/call_simulation.h"
 #include "changes_argument.h"
 
 static const struct table_column columns_of_what_if[] = {

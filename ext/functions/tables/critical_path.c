@@ -6,7 +6,7 @@
 #include "functions/call/call_trace.h"
 #include "functions/call/step_parts.h"
 #include "functions/call/step_rows.h"
-#include "functions/call/sync_args.h"
+#include "functions/args/sync_args.h"
 
 #define KEPT_PATHS ((size_t)16 << 20) /* bytes of parts that one call may keep */
 

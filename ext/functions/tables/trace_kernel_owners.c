@@ -7,8 +7,8 @@
 #include "naming/short_name.h"
 #include "functions/call/call_trace.h"
 #include "functions/call/graph_args.h"
-#include "functions/call/kernel_work.h"
-#include "functions/call/shapes.h"
+#include "functions/args/kernel_work.h"
+#include "functions/args/shapes.h"
 
 enum {
     OWNERS_OP = 11,

@@ -2,7 +2,7 @@
 ** trace_step_causes: why a step takes longer or shorter in another trace, in causes that add up.
 */
 #include "functions/call/call_causes.h"
-#include "functions/call/cause_words.h"
+#include "functions/answer/cause_words.h"
 #include "functions/call/step_parts.h"
 
 static const struct table_column columns_of_step_causes[] = {
@@ -137,7 +137,8 @@ static int step_causes_produce(struct call *call, struct rows **rows)
     if (argument_word(call, CAUSES_CLOCK, clocks, COUNT_OF(clocks), &clock) &&
         argument_real(call, CAUSES_SHOWN, &shown) &&
         call_sides_open(call, opened)) {
-        const struct call_causes_request request = {(enum step_clock)clock, (size_t)shown};
+        const struct call_causes_request request = {.clock = (enum step_clock)clock,
+                                                    .shown = (size_t)shown};
         if (call_causes_find(call, &request, opened, &found))
             add_rows(call, result, &found.causes);
         call_causes_close(&found);
