@@ -18,6 +18,7 @@
     FUNCTION(trace_diff) \
     FUNCTION(trace_step_time) \
     FUNCTION(trace_step_path) \
+    FUNCTION(trace_verdict) \
     FUNCTION(trace_step_causes) \
     FUNCTION(trace_job_path) \
     FUNCTION(trace_job_ranks) \

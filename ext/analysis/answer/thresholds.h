@@ -6,11 +6,35 @@
 #define TRACEDIFF_THRESHOLDS_H
 
 /* The verdict (trace_verdict) */
+#define OUTLIER_STEPS 4 /* C1: of fewer steps none is left out */
+#define OUTLIER_DEVIATIONS 5.0 /* C1: median absolute deviations beyond the median */
+#define OUTLIER_RATIO 1.5 /* C1: by the median */
+#define OUTLIER_PART 0.1 /* C1: of the steps, at most, but one */
+#define CLEAR_PART 0.005 /* C2.3: of control's median */
+#define SOME_OF_STEPS 4 /* C4: steps a side */
+#define SOME_SLOW_STEPS 2 /* C4: steps that are longer */
+#define SOME_PART 0.25 /* C4: of test's steps; of the others, too */
+#define SOME_RATIO 1.02 /* C4: by control's longest step */
+#define STRATUM_STEPS 8 /* C5: a side */
+#define STRATUM_RATIO 1.005 /* C5: of the medians */
+#define STRATUM_PAIRS 0.9 /* C5: of the pairs of steps */
+#define STRATA_PART 0.75 /* C5: of test's steps in strata with enough of them */
 
 /* What makes two traces comparable (trace_comparability) */
 
 /* Common factors of kernels and of the host (trace_clock_factor, L6, L7) */
 
 /* Cautions and causes (trace_summary) */
+#define LOAD_WAITS 0.5 /* C7: of the difference, by waits, gaps and calls */
+#define LOAD_BEYOND 0.5 /* C7, L7.5: of the difference, by operators, beyond what load explains */
+#define MOST_CAUTIONS 3 /* C8 */
+#define MOST_OF_DIFFERENCE 0.5 /* L11.6: as a whole */
+#define MOST_OF_STEP 0.05 /* L11.6: of control's step, if the difference is not clear */
+#define OVERHEAD_RATIO 2.0 /* C12: between the differences with and without the profiler */
+#define CLOCK_PART 0.5 /* C8: of the difference, by one factor of kernels */
+#define HOST_LATE_PART 0.5 /* L11.2: of the difference, by waits for the host */
+#define LONG_RATIO 1.05 /* C6.1: of the longest step by the median */
+#define LONG_PART 0.25 /* C6.2: of the difference, by one step */
+#define LONG_BESIDE 5.0 /* C6.2: times as far from the median as the shortest step */
 
 #endif

@@ -192,6 +192,14 @@ const unsigned char *call_trace_steps(const struct call_trace *opened, size_t me
     return opened->steps.everything ? NULL : opened->steps.chosen[member];
 }
 
+bool call_trace_has_steps(const struct call_trace *opened)
+{
+    for (size_t i = 0; i < opened->trace.count; i++)
+        if (opened->trace.members[i].chosen && opened->trace.members[i].steps->count > 0)
+            return true;
+    return false;
+}
+
 size_t call_trace_memory(const struct call_trace *opened)
 {
     size_t memory = 0;

@@ -69,6 +69,9 @@ void call_trace_close(struct call_trace *opened);
 /* A flag for each of a file's iterations: whether it is chosen. NULL: everything is. */
 const unsigned char *call_trace_steps(const struct call_trace *opened, size_t member);
 
+/* Whether a chosen file has steps. */
+bool call_trace_has_steps(const struct call_trace *opened);
+
 /* Bytes of memory that the chosen files hold. */
 size_t call_trace_memory(const struct call_trace *opened);
 

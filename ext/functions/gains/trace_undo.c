@@ -1,11 +1,9 @@
 /*
 ** trace_undo: what a step would take if the causes of a difference were undone.
 */
-#include "analysis/gains/undo.h"
 #include "base/wide.h"
-#include "functions/call/call_simulation.h"
-#include "functions/call/call_causes.h"
-#include "functions/answer/cause_words.h"
+#include "functions/call/call_undo.h"
+#include "functions/words/cause_words.h"
 #include "sqlite/plan.h"
 
 static const struct table_column columns_of_undo[] = {
@@ -152,29 +150,15 @@ static bool add_rows(struct call *call, struct result *result, const struct caus
 static bool simulate_causes(struct call *call, const struct call_trace *opened,
                             struct call_causes *found, size_t most, struct result *result)
 {
-    struct call_simulation simulations[2] = {{.opened = NULL}, {.opened = NULL}};
-    struct undo undo = {.count = 0};
-    bool done = call_simulations_open(call, opened, 2, simulations);
-    if (done) {
-        const struct undo_request request = {
-            .control = &simulations[0].steps,
-            .steps = &simulations[1].steps,
-            .test = &simulations[1].graph,
-            .works = simulations[1].works,
-            .choice = &opened[1].steps,
-            .causes = &found->causes,
-            .families = &found->families,
-            .most = most,
-            .halves = call_wants(call, UNDO_GAIN_HALF),
-            .hiders = call_wants(call, UNDO_HIDDEN_BY) || call_wants(call, UNDO_HIDDEN_RANK),
-            .cumulative = call_wants(call, UNDO_CUMULATIVE) || call_wants(call, UNDO_CUMULATIVE_NS),
-            .stopper = call_stopper(call)};
-        done = undo_find(&undo, &request, &call->failure) &&
-               add_rows(call, result, &found->causes, &undo, &simulations[0]);
-    }
-    undo_clear(&undo);
-    for (int i = 0; i < 2; i++)
-        call_simulation_close(&simulations[i]);
+    const struct call_undo_request request = {
+        .most = most,
+        .halves = call_wants(call, UNDO_GAIN_HALF),
+        .hiders = call_wants(call, UNDO_HIDDEN_BY) || call_wants(call, UNDO_HIDDEN_RANK),
+        .cumulative = call_wants(call, UNDO_CUMULATIVE) || call_wants(call, UNDO_CUMULATIVE_NS)};
+    struct call_undo undone;
+    bool done = call_undo_find(call, opened, found, &request, &undone) &&
+                add_rows(call, result, &found->causes, &undone.undo, &undone.simulations[0]);
+    call_undo_close(&undone);
     return done;
 }
 

@@ -2,7 +2,8 @@
 ** trace_compared_ranks: the ranks by which two traces are compared.
 */
 #include "chart/writer.h"
-#include "functions/call/compared_ranks.h"
+#include "functions/words/rank_words.h"
+#include "functions/answer/compared_ranks.h"
 
 static const struct table_column columns_of_compared_ranks[] = {
     {"control_chosen", "",
@@ -45,41 +46,6 @@ static void write_ranks(struct writer *text, const int64_t *ranks, size_t count)
     write_string(text, "]");
 }
 
-/* Writes the ranks that are left out for one reason: their numbers, or of many how many they
-** are. */
-static void write_reason(struct writer *text, const struct common_ranks *common, enum left_out why,
-                         int side)
-{
-    static const char *const reasons[] = {
-        [LEFT_ALONE] = "only in ",
-        [LEFT_INCOMPLETE] = "incomplete in ",
-        [LEFT_CYCLES] = "steps in two files of ",
-        [LEFT_STEPS] = "no steps in ",
-        [LEFT_PHASE] = "no such phase in "};
-    enum { MOST_NAMED = 4 };
-    size_t count = 0, named = 0;
-    for (size_t i = 0; i < common->count; i++)
-        count += common->items[i].why == why && common->items[i].side == side;
-    if (count == 0)
-        return;
-    write_string(text, text->length ? ", " : "left out of the job: ");
-    if (count > MOST_NAMED) {
-        write_integer(text, (int64_t)count);
-        write_string(text, " ranks");
-    } else {
-        write_string(text, count > 1 ? "ranks " : "rank ");
-    }
-    for (size_t i = 0; i < common->count && count <= MOST_NAMED; i++)
-        if (common->items[i].why == why && common->items[i].side == side) {
-            write_string(text, named == 0 ? "" : named + 1 < count ? ", " : " and ");
-            write_integer(text, common->items[i].rank);
-            named++;
-        }
-    write_string(text, " (");
-    write_string(text, reasons[why]);
-    write_string(text, side ? "test)" : "control)");
-}
-
 /* Adds ranks as an argument. */
 static void add_ranks(struct result *result, const struct selection *ranks)
 {
@@ -109,9 +75,7 @@ static void add_left_out(struct result *result, const struct common_ranks *commo
     if (text.length)
         write_string(&text, "]");
     result_written(result, &text);
-    for (int why = LEFT_NOT + 1; why < LEFT_COUNT; why++)
-        for (int side = 0; side < 2; side++)
-            write_reason(&text, common, (enum left_out)why, side);
+    write_left_out(&text, common);
     result_written(result, &text);
     writer_clear(&text);
 }

@@ -4,7 +4,7 @@
 #ifndef TRACEDIFF_COMPARED_RANKS_H
 #define TRACEDIFF_COMPARED_RANKS_H
 
-#include "call_trace.h"
+#include "functions/call/call_trace.h"
 
 /* By side: control, test. */
 struct compared_ranks {
