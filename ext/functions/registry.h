@@ -20,6 +20,8 @@
     FUNCTION(trace_step_path) \
     FUNCTION(trace_verdict) \
     FUNCTION(trace_step_causes) \
+    FUNCTION(trace_clock_factor) \
+    FUNCTION(trace_host_factor) \
     FUNCTION(trace_job_path) \
     FUNCTION(trace_job_ranks) \
     FUNCTION(trace_job_parts) \
