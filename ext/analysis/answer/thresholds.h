@@ -20,7 +20,16 @@
 #define STRATUM_PAIRS 0.9 /* C5: of the pairs of steps */
 #define STRATA_PART 0.75 /* C5: of test's steps in strata with enough of them */
 
-/* What makes two traces comparable (trace_comparability) */
+/* What makes two traces comparable (J1 to J4, L6) */
+#define FEW_STEPS 3               /* fewer of a side are few, and tell no long step: J2.3, J2.4 */
+#define LONG_STEP_PERCENT 115     /* of the median: J2.4 */
+#define LONG_STEP_OF 5            /* steps or more, of which a long one also stands out: J2.4 */
+#define LONG_STEP_DEVIATIONS 5    /* median absolute deviations beyond the median: J2.4 */
+#define COMMON_SHAPES_PERCENT 90  /* of the time of operators of both sides: J2.6 */
+#define LARGEST_OPERATORS 5       /* whose shapes and types are shown: J3 */
+#define RETYPED_PERCENT 50        /* of the time of operators, from which it matters: L6.3 */
+#define RETYPED_LEAST_PERCENT 0.5 /* from which there is a row: L6.3 */
+#define RETYPED_INPUTS 16         /* the first ones, of which one says what differs: L6.2 */
 
 /* Common factors of kernels and of the host (X1 to X4, L7) */
 #define FACTOR_PARTS 5          /* nothing has more than this part of the weight: X1.2 */
@@ -35,7 +44,16 @@
 /* Cautions and causes (trace_summary) */
 #define LOAD_WAITS 0.5 /* C7: of the difference, by waits, gaps and calls */
 #define LOAD_BEYOND 0.5 /* C7, L7.5: of the difference, by operators, beyond what load explains */
+#define SECONDS_FROM 10000.0 /* C5: ms; steps from there on are in s */
+#define TIMES_FROM 999.5 /* C5: percent; from there on it is said how many times */
+#define SHARES_BELOW 9.995 /* C5: of the difference; shares from there on are not said */
 #define MOST_CAUTIONS 3 /* C8 */
+#define MOST_HEADS 6 /* C9: lines before the causes */
+#define MOST_WORKS 3 /* C10: lines of work */
+#define LINE_PART 0.01 /* C9: of the difference, of a cause that has a line */
+#define GAIN_PART 0.1 /* C11: of a cause, by which its gain differs, so that it is said */
+#define GAIN_UNITS 4.0 /* C11: halves of the last decimal; the same */
+#define REST_PART 0.75 /* C9: of all changes; if lines hold less, the rest says what it adds and takes */
 #define MOST_OF_DIFFERENCE 0.5 /* L11.6: as a whole */
 #define MOST_OF_STEP 0.05 /* L11.6: of control's step, if the difference is not clear */
 #define OVERHEAD_RATIO 2.0 /* C12: between the differences with and without the profiler */

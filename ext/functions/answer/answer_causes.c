@@ -21,16 +21,6 @@ static uint32_t take(struct answer_causes *causes, struct writer *text)
     return id;
 }
 
-/* An item with the texts by which ties are decided. */
-static int tie_order(const struct names *texts, uint32_t a, uint32_t b)
-{
-    if (a == b)
-        return 0;
-    if (a == NAME_NONE || b == NAME_NONE)
-        return a == NAME_NONE ? -1 : 1;
-    return name_compare(&texts->items[a], &texts->items[b]);
-}
-
 /* A cause or work, in order. */
 struct ordered {
     const struct names *texts;
@@ -39,37 +29,56 @@ struct ordered {
     size_t i;
 };
 
+static int text_order(const struct names *texts, uint32_t a, uint32_t b)
+{
+    if (a == b || a == NAME_NONE || b == NAME_NONE)
+        return COMPARE(a != NAME_NONE, b != NAME_NONE);
+    return name_compare(&texts->items[a], &texts->items[b]);
+}
+
 static int size_order(const void *a, const void *b)
 {
     const struct ordered *x = a, *y = b;
     if (x->size != y->size)
         return COMPARE(y->size, x->size);
-    int order = tie_order(x->texts, x->text, y->text);
-    return order ? order : tie_order(x->texts, x->name, y->name);
+    int order = text_order(x->texts, x->text, y->text);
+    return order ? order : text_order(x->texts, x->name, y->name);
 }
 
-/* Brings the causes, and the work, in their order. */
+/* Brings items in their order. Frees the list, and returns that in order; NULL on failure. */
+static void *put_in_order(struct answer_facts *facts, void *items, size_t size,
+                          struct ordered *order, size_t count)
+{
+    char *ordered = memory_items(count, size);
+    bool done = (ordered && order) || failure_memory(&facts->call->failure);
+    done = done && sort_items(order, count, sizeof *order, size_order, call_stopper(facts->call),
+                              &facts->call->failure);
+    for (size_t i = 0; done && i < count; i++)
+        memcpy(ordered + i * size, (char *)items + order[i].i * size, size);
+    memory_free(order);
+    memory_free(done ? items : ordered);
+    return done ? ordered : NULL;
+}
+
 static bool order_causes(struct answer_facts *facts, struct answer_causes *causes)
 {
     struct ordered *order = memory_items(causes->count, sizeof *order);
-    struct answer_cause *items = memory_items(causes->count, sizeof *items);
-    bool done = (order && items) || failure_memory(&facts->call->failure);
-    for (size_t i = 0; done && i < causes->count; i++)
+    for (size_t i = 0; order && i < causes->count; i++)
         order[i] = (struct ordered){&causes->texts, fabs(causes->items[i].diff_ms),
                                     causes->items[i].name, causes->items[i].text, i};
-    done = done && sort_items(order, causes->count, sizeof *order, size_order,
-                              call_stopper(facts->call), &facts->call->failure);
-    for (size_t i = 0; done && i < causes->count; i++)
-        items[i] = causes->items[order[i].i];
-    memory_free(order);
-    if (!done) {
-        memory_free(items);
-        return false;
-    }
-    memory_free(causes->items);
-    causes->items = items;
     causes->capacity = causes->count;
-    return true;
+    return memory_assign(&causes->items, put_in_order(facts, causes->items, sizeof *causes->items,
+                                                      order, causes->count));
+}
+
+static bool order_works(struct answer_facts *facts, struct answer_causes *causes)
+{
+    struct ordered *order = memory_items(causes->work_count, sizeof *order);
+    for (size_t i = 0; order && i < causes->work_count; i++)
+        order[i] = (struct ordered){&causes->texts, causes->works[i].size, causes->works[i].name,
+                                    causes->works[i].text, i};
+    return memory_assign(&causes->works, put_in_order(facts, causes->works, sizeof *causes->works,
+                                                      order, causes->work_count));
 }
 
 bool answer_work_find(struct answer_facts *facts, struct answer_causes *causes)
@@ -88,18 +97,12 @@ bool answer_work_find(struct answer_facts *facts, struct answer_causes *causes)
             .name = names_adopt(&causes->texts, &facts->work.names.items[change->name]),
             .text = take(causes, &text),
             .size = change->size};
+        causes->works[causes->work_count++] = work;
         done = (work.name != NAME_NONE && work.text != NAME_NONE) ||
                failure_memory(&facts->call->failure);
-        /* those of equal size by their texts */
-        size_t at = causes->work_count++;
-        for (; at > 0 && causes->works[at - 1].size == work.size && done &&
-               tie_order(&causes->texts, work.text, causes->works[at - 1].text) < 0;
-             at--)
-            causes->works[at] = causes->works[at - 1];
-        causes->works[at] = work;
     }
     writer_clear(&text);
-    return done;
+    return done && order_works(facts, causes);
 }
 
 /* Adds a cause of the parts of a step. */
@@ -175,6 +178,7 @@ static int add_alike(void *to, sqlite3_stmt *row)
         of++;
     causes->alike_ms += within;
     causes->mix_ms += mix;
+    causes->mixed = causes->mixed || mix != 0;
     if (within == 0 && mix == 0)
         return SQLITE_OK;
     if (!MEMORY_GROW(causes->items, causes->capacity, causes->count + 1))
@@ -215,14 +219,31 @@ static bool find_alike(struct answer_facts *facts, struct answer_causes *causes)
         "SELECT class, name, control_time / 1000, test_time / 1000, diff_within / 1000,"
         " diff_mix / 1000 FROM \"tracediff:trace_step_diff\"(:control, :test, :control_rank,"
         " :test_rank, :control_iteration, :test_iteration, 'op', :clock, NULL, NULL, :steps)";
+    static const char mix[] = "another mix of requests";
     if (sql_enter(facts->call) != SQLITE_OK)
         return false;
     bool done = sql_run(facts->call, sql, add_alike, causes) == SQLITE_OK;
     sql_leave(facts->call);
-    bool mixed = false;
-    for (size_t i = 0; done && i < causes->count; i++)
-        mixed = mixed || causes->items[i].changes != fabs(causes->items[i].diff_ms);
-    (void)mixed;
+    if (done && causes->mixed) {
+        done = MEMORY_GROW(causes->items, causes->capacity, causes->count + 1);
+        if (done)
+            causes->items[causes->count++] = (struct answer_cause){
+                .kind = "mix",
+                .step_class = "mix",
+                .name = NAME_NONE,
+                .text = names_intern(&causes->texts, mix, sizeof mix - 1),
+                .rank = NUMBER_NONE,
+                .control_ms = NAN,
+                .test_ms = NAN,
+                .diff_ms = causes->mix_ms,
+                .share = NAN,
+                .changes = fabs(causes->mix_ms),
+                .of = SIZE_MAX,
+                .is_mix = true,
+                .gain_ms = NAN,
+                .hidden_by = NAME_NONE};
+        done = done || failure_memory(&facts->call->failure);
+    }
     return done;
 }
 

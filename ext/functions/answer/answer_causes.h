@@ -5,6 +5,7 @@
 #define TRACEDIFF_ANSWER_CAUSES_H
 
 #include "answer_facts.h"
+#include "chart/writer.h"
 #include "functions/call/call_undo.h"
 
 /* A cause. Texts are ids in answer_causes.texts, or NAME_NONE; times are ms a step, or no number. */
@@ -33,6 +34,7 @@ struct answer_causes {
     size_t count, capacity;
     struct answer_work *works; /* the largest first; the same */
     size_t work_count;
+    bool mixed;
     double alike_ms, mix_ms; /* of several strata: at like sizes, and from another mix */
     uint32_t failed; /* why gains are not known, in words; NAME_NONE */
 };
@@ -46,7 +48,7 @@ bool answer_causes_find(struct answer_facts *facts, size_t shown, struct answer_
 /* Finds the gains of the first `most` causes. */
 bool answer_gains_find(struct answer_facts *facts, size_t most, struct answer_causes *causes);
 
-/* The text of a cause with what stands for its name; to be freed by memory_free(). NULL on failure. */
+/* Writes the text of a cause with what stands for its name. */
 bool answer_cause_text(struct answer_facts *facts, const struct answer_causes *causes, size_t i,
                        const struct name *instead, struct writer *text);
 

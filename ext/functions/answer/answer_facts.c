@@ -187,26 +187,29 @@ static bool find_other_work(struct answer_facts *facts)
     return done;
 }
 
+const struct host_factor *facts_load(const struct answer_facts *facts)
+{
+    return facts->pair.is_job ? &facts->host : &facts->units[0].host;
+}
+
 /* C7 */
 static bool find_load(struct answer_facts *facts)
 {
     const struct pair_side *sides = facts->pair.pair.sides;
-    struct host_factor own, *host = &own;
+    const struct host_factor *host;
     if (!sides[0].of_host || !sides[1].of_host || facts->pair.verdict.is <= VERDICT_SAME)
         return true;
     if (!facts_units(facts))
         return false;
-    if (facts->pair.is_job ? !call_host_factor_find(facts->call, facts->each, NULL, &own)
-                           : !facts_host(facts, &facts->units[0]))
+    if (facts->pair.is_job
+            ? !call_host_factor_find(facts->call, facts->each, NULL, &facts->host)
+            : !facts_host(facts, &facts->units[0]))
         return false;
-    if (!facts->pair.is_job)
-        host = &facts->units[0].host;
+    host = facts_load(facts);
     facts->load.there = host->outcome == FACTOR_ONE || host->outcome == FACTOR_DIFFERS;
     facts->load.one_factor = host->outcome == FACTOR_ONE;
     facts->load.ms = host->host.explained / 1000;
     facts->load.factor = host->common;
-    if (facts->pair.is_job)
-        host_factor_clear(&own);
     return !facts->load.there || facts->pair.verdict.is == VERDICT_UNCLEAR ||
            (find_waiting(facts) && find_other_work(facts));
 }

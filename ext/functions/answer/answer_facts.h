@@ -34,6 +34,7 @@ struct answer_facts {
     struct checks checks;
     struct run_changes work;
     struct load load;
+    struct host_factor host; /* of a job whose load is asked for: of all ranks together */
     enum judged judged;
 };
 
@@ -51,6 +52,9 @@ bool facts_work(struct answer_facts *facts);
 /* The factors of a unit. */
 bool facts_clock(struct answer_facts *facts, struct answer_unit *unit);
 bool facts_host(struct answer_facts *facts, struct answer_unit *unit);
+
+/* The load of the host, if it is there. */
+const struct host_factor *facts_load(const struct answer_facts *facts);
 
 /* Does nothing to a zeroed struct. */
 void facts_close(struct answer_facts *facts);

@@ -99,8 +99,7 @@ static bool add_checks(struct finder *finder)
     const struct long_steps *steps = &finder->found->long_steps;
     for (size_t i = 0; i < checks->count; i++) {
         const struct check *check = &checks->items[i];
-        enum severity severity = check_is_of_device(check->code) || check->code == CHECK_STEPS
-                                     ? SEVERE_DEVICE
+        enum severity severity = check->code <= CHECK_MEMORY  ? SEVERE_DEVICE
                                  : check->code == CHECK_RANKS ? SEVERE_OTHER_RANKS
                                                               : SEVERE_CHECK;
         struct caution *caution = NULL;

@@ -3,7 +3,7 @@
 */
 #include "functions/answer/call_factors.h"
 #include "functions/answer/factor_rows.h"
-#include "functions/answer/factor_words.h"
+#include "functions/words/factor_words.h"
 #include "functions/answer/work_sums.h"
 
 static const struct table_column columns_of_host_factor[] = {

@@ -15,3 +15,32 @@ const char *verdict_words(const struct verdict *verdict)
            : verdict->is == VERDICT_FASTER ? faster[verdict->of]
                                            : others[verdict->is];
 }
+
+void write_judged(struct writer *text, enum judged judged, const struct verdict *verdict,
+                  int64_t steps)
+{
+    static const char *const others[] = {
+        [JUDGED_NOTHING] = "nothing to compare",
+        [JUDGED_SAME] = "no difference",
+        [JUDGED_UNCLEAR] = "no clear difference",
+        [JUDGED_OTHER_WORK] = "test does other work"};
+    if (judged != JUDGED_CLEAR) {
+        write_string(text, others[judged]);
+    } else if (verdict->of == OF_SOME_STEPS) {
+        write_string(text, "test is slower here in ");
+        write_integer(text, verdict->slow);
+        write_string(text, " of ");
+        write_integer(text, steps);
+        write_string(text, " steps");
+    } else {
+        write_string(text, "test is ");
+        write_string(text, verdict_words(verdict));
+    }
+}
+
+const char *judged_code(enum judged judged, const struct verdict *verdict)
+{
+    return judged == JUDGED_SAME    ? "same"
+           : judged != JUDGED_CLEAR ? "unknown"
+                                    : verdict->is == VERDICT_SLOWER ? "slower" : "faster";
+}
