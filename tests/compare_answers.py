@@ -8,7 +8,8 @@ usage: compare_answers.py OLD.so NEW.so [--jobs N] [--only PATTERN] [--functions
 --only PATTERN   pairs whose label has this regular expression; --list prints the labels
 --functions a,b  only these functions
 --quick          some 60 pairs, in less than a minute
---shown N        so many differences of a kind are printed in full (default 2)
+--shown N        so many differences of a kind are printed in full (default 1)
+--keep FOLDER    where the made pairs stay, each in the folder of its label
 
 Pairs are those of examples/, of the folders that CORPUS names (every trace beside itself, and beside the next one), of
 PAIRS (folders, between colons, in which a folder has `control` and others beside it), and of generate_answers.py.
@@ -38,6 +39,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
@@ -66,27 +68,32 @@ RANKS = [{"control_rank": a, "test_rank": b} for a, b in (
     ("job", "job"), (0, 0), ("all", "all"), ("[0,1]", "[0,1]"), (1, 1), (0, 1), ("[1]", None), ("job", None),
     (99, 0), ("none", 0), ("[]", "[]"), (-1, None), (0.5, 0.5), ("[0,99]", None))]
 ITERATIONS = [{"control_iteration": a, "test_iteration": b} for a, b in (
-    ("all", "all"), ("first", "first"), ("steady", "all"), (1, 1), (2, 2), (11, 11), (11, 12), ("[11,12,13]", "[12,13,14]"),
-    ("decode", "decode"), ("prefill", "prefill"), (12345, None), ("nonsense", None), ("[]", None))]
+    ("all", "all"), ("first", "first"), ("steady", "all"), (1, 1), (2, 2), (11, 11), (11, 12),
+    ("[11,12,13]", "[12,13,14]"), ("decode", "decode"), ("prefill", "prefill"), (12345, None), ("nonsense", None),
+    ("[]", None))]
 OTHERS = [{"clock": "host"}, {"clock": "device"}, {"clock": "wrong"}, {"gains": 0}, {"gains": 2}, {"shapes": 0},
           {"control_untraced": 3, "test_untraced": 4}, {"control_untraced": 4.5, "test_untraced": 3},
           {"control_untraced": 10, "test_untraced": 10.001}, {"control_untraced": 5}, {"control_untraced": -1},
           {"level": "kernel"}, {"level": "module"}, {"level": "annotation"}, {"level": "wrong"}]
-STEPS = [{"steps": each} for each in ("auto", "profiler", "aten::%", "enumerate%", '["ProfilerStep%", "nn.Module: %"]',
-                                      "nothing", "[]", '["execute_%", 1]')]
+STEPS = [{"steps": each} for each in (
+    "auto", "profiler", "aten::%", "enumerate%", '["ProfilerStep%", "nn.Module: %"]', "nothing", "[]",
+    '["execute_%", 1]')]
 TOGETHER = [{"control_rank": "all", "test_rank": "all", "control_iteration": "all", "test_iteration": "all"},
             {"control_rank": 0, "test_rank": 0, "control_iteration": "all", "test_iteration": "all", "clock": "host"},
             {"control_rank": "all", "test_rank": "all", "clock": "host", "gains": 0},
             {"control_rank": 0, "test_rank": 0, "steps": "aten::%", "clock": "host"},
             {"control_iteration": "first", "test_iteration": "first", "control_untraced": 1, "test_untraced": 2}]
+HALF = SHORT + RANKS[1:5] + ITERATIONS[1:6] + OTHERS[5:7] + STEPS[2:4] + TOGETHER[:2]
 ALL = PLAIN + RANKS + ITERATIONS + OTHERS + STEPS + TOGETHER
-# Asked of the pairs of examples: each column by itself, and what stops early or is read beside another.
+# Asked of few pairs: each column by itself, and what stops early or is read beside another.
+NARROWLY = ("examples/gpu", "examples/serving", "examples/gains/loop", "examples/gains/rank_operator")
 NARROW = ("SELECT {column} FROM {call}", "SELECT count(*) FROM {call}", "SELECT * FROM {call} LIMIT 1",
           "SELECT a.*, b.* FROM {call} AS a JOIN {call} AS b ON a.rowid = b.rowid")
-QUICK = re.compile(r"^examples/(gpu|gains/(loop|loader|rank_operator)|serving|h200/graphs/context|gloo/two/loader)(/swapped)?$"
-                   r"|^missing/[0259]$|^hostile/(quotes|newline|nul|long|rank)/(operator|one_rank)$|^hostile/alike1/replaced$"
-                   r"|^odd/(steps/0|device/01|load_1.3/device_1.07|head/(device|options)|all)|^planted/(0|2|4|8|1[02])$"
-                   r"|^random/[a-z_]+/0$|^corpus/(bad/d[ei]|catapult/f)")
+QUICK = re.compile(
+    r"^examples/(gpu|gains/(loop|loader|rank_operator)|serving|h200/graphs/context|gloo/two/loader)(/swapped)?$"
+    r"|^missing/[0259]$|^hostile/(quotes|newline|nul|long|rank)/(operator|one_rank)$|^hostile/alike1/replaced$"
+    r"|^odd/(steps/0|device/01|load_1.3/device_1.07|head/(device|options)|all)|^planted/(0|2|4|8|1[02])$"
+    r"|^random/[a-z_]+/0$|^corpus/(bad/d[ei]|catapult/f)")
 QUICK_VARIANTS = SHORT + [{"control_rank": 0, "test_rank": 0}, {"control_untraced": 3, "test_untraced": 4},
                           {"steps": "nothing"}, {"control_rank": 99}]
 
@@ -99,9 +106,10 @@ class Pair:
 def beside(root):
     """(label, control, test) of every folder below that has `control`, and of those beside it; also of files."""
     for folder, folders, files in sorted(os.walk(root)):
-        control = "control" if "control" in folders else next((file for file in files if re.match(r"control\.", file)), None)
+        of_files = [[file for file in sorted(files) if file.startswith(f"{side}.")] for side in ("control", "test")]
+        control = "control" if "control" in folders else next(iter(of_files[0]), None)
         if control:
-            for other in sorted(folders) + sorted(file for file in files if re.match(r"test\.", file)):
+            for other in sorted(folders) + of_files[1]:
                 if other != control:
                     of = os.path.relpath(folder, root)
                     yield (of if other.split(".")[0] == "test" else f"{of}/{other}", os.path.join(folder, control),
@@ -112,7 +120,8 @@ def pairs_of_examples():
     # as they are given in the documents: relative to the root, which is the current folder
     for label, control, test in beside("examples"):
         label = f"examples/{label}"
-        yield Pair(label, control, test, ALL, narrow=True)
+        in_full = re.match(r"examples/(gpu|serving|gains/(loop|hidden)|gloo/two|h200/graphs)", label)
+        yield Pair(label, control, test, ALL if in_full else HALF, narrow=label in NARROWLY)
         yield Pair(f"{label}/swapped", test, control, SHORT)
         yield Pair(f"{label}/same", control, control, SHORT)
         yield Pair(f"{label}/same_test", test, test, PLAIN)
@@ -120,24 +129,27 @@ def pairs_of_examples():
     runs += sorted(glob.glob("examples/joins/runs/*"))
     for control, test in itertools.pairwise(runs):
         yield Pair(f"{test}/next", control, test, SHORT)
-    rank = "examples/gpu/control/rank0.pt.trace.json.gz"
+    gpu, rank = "examples/gpu/test", "examples/gpu/control/rank0.pt.trace.json.gz"
     for name, control, test in (
-            ("files", rank, rank.replace("rank0", "rank1")), ("rank", rank, "examples/gpu/test"),
-            ("pattern", "examples/gpu/control/*.gz", "examples/gpu/test/*.gz"), ("of_others", "examples/cpu/control", "examples/gpu/test"),
-            ("counters", "examples/counters", "examples/gpu/test"), ("recorded", "examples/recorded/trace.json.gz", rank),
-            ("serving", "examples/serving/control", "examples/gpu/test"), ("capture", "examples/serving/capture", "examples/serving/test")):
+            ("files", rank, rank.replace("rank0", "rank1")), ("rank", rank, gpu),
+            ("pattern", "examples/gpu/control/*.gz", "examples/gpu/test/*.gz"),
+            ("of_others", "examples/cpu/control", gpu),
+            ("counters", "examples/counters", gpu), ("recorded", "examples/recorded/trace.json.gz", rank),
+            ("serving", "examples/serving/control", gpu),
+            ("capture", "examples/serving/capture", "examples/serving/test")):
         yield Pair(f"examples/mixed/{name}", control, test, SHORT + RANKS)
     memory = {"control_memory": "examples/memory/gpu/control", "test_memory": "examples/memory/gpu/test"}
     yield Pair("examples/memory", "examples/gpu/control", "examples/gpu/test", [
-        memory, {**memory, "gains": 0}, {"control_memory": memory["control_memory"]}, {**memory, "test_memory": "missing"}])
+        memory, {**memory, "gains": 0}, {"control_memory": memory["control_memory"]},
+        {**memory, "test_memory": "missing"}])
 
 
 def pairs_with_errors():
     good = "examples/gpu/control"
     for number, (control, test) in enumerate((
-            (good, "missing"), ("missing", good), ("missing", "missing"), (good, ""), ("", good), (good, None), (None, None),
-            (good, "examples"), (good, "README.md"), (good, "examples/memory/gpu/control"), (good, 7), (b"x\0y", good),
-            (good, "examples/gpu/*"), ("no\nsuch '%s'", good), (good, "x" * 5000))):
+            (good, "missing"), ("missing", good), ("missing", "missing"), (good, ""), ("", good), (good, None),
+            (None, None), (good, "examples"), (good, "README.md"), (good, "examples/memory/gpu/control"), (good, 7),
+            (b"x\0y", good), (good, "examples/gpu/*"), ("no\nsuch '%s'", good), (good, "x" * 5000))):
         yield Pair(f"missing/{number}", control, test, SHORT[:3])
 
 
@@ -154,13 +166,13 @@ def pairs_of_corpus():
     for folder, folders, files in sorted(os.walk(root)):
         of = os.path.relpath(folder, root)
         paths = [os.path.join(folder, file) for file in sorted(files) if is_trace(file)]
-        if os.path.basename(root.rstrip("/")) == "bad" or of.split(os.sep)[0] == "bad":
+        if of.split(os.sep)[0] == "bad":
             for number, path in enumerate(paths):
                 if "bomb" in path or os.path.getsize(path) > 10 ** 6:
                     continue
-                variants = SHORT[:1] if number % 4 else SHORT
-                yield Pair(f"corpus/{os.path.relpath(path, root)}", path, paths[(number + 1) % len(paths)], variants)
-                yield Pair(f"corpus/{os.path.relpath(path, root)}/good", *((good, path) if number % 2 else (path, good)), PLAIN)
+                label = f"corpus/{os.path.relpath(path, root)}"
+                yield Pair(label, path, paths[(number + 1) % len(paths)], SHORT if number % 4 == 0 else PLAIN)
+                yield Pair(f"{label}/good", *((good, path) if number % 2 else (path, good)), PLAIN)
             continue
         for path, after in zip(paths, paths[1:] + paths[:1]):
             is_big = os.path.getsize(path) > 2 * 10 ** 6
@@ -377,6 +389,17 @@ def differing_pages(old, new):
                     yield now[0], "new", None, now[1]
 
 
+def aligned(rows, new_rows):
+    """Pairs of numbers of rows that are about the same, by their texts; the numbers of the others on either side."""
+    def texts(row):
+        return tuple(re.sub(r"[\d.,+-]+", "#", value) for value in row if isinstance(value, str))
+
+    blocks = difflib.SequenceMatcher(None, list(map(texts, rows)), list(map(texts, new_rows)), False)
+    pairs = [(a + n, b + n) for a, b, size in blocks.get_matching_blocks() for n in range(size)]
+    return (pairs, sorted(set(range(len(rows))) - {a for a, _ in pairs}),
+            sorted(set(range(len(new_rows))) - {b for _, b in pairs}))
+
+
 def differences(old, new):
     """(row, column, kind, old, new) of two answers."""
     columns, rows, error, _ = old
@@ -389,14 +412,19 @@ def differences(old, new):
     if columns != new_columns:
         yield 0, "(columns)", "columns", columns, new_columns
         return
+    if rows != new_rows and sorted(map(repr, rows)) == sorted(map(repr, new_rows)):
+        number = next(number for number, (a, b) in enumerate(zip(rows, new_rows)) if a != b)
+        yield number, "(rows)", "order of rows", rows[number], new_rows[number]
+        return
+    numbers = range(len(rows))
     if len(rows) != len(new_rows):
         yield 0, "(rows)", "number of rows", len(rows), len(new_rows)
-    if len(rows) != len(new_rows) or rows != new_rows:
-        if sorted(map(repr, rows)) == sorted(map(repr, new_rows)):
-            number = next(n for n, (a, b) in enumerate(zip(rows, new_rows)) if a != b)
-            yield number, "(rows)", "order of rows", rows[number], new_rows[number]
-            return
-    for number, (a, b) in enumerate(zip(rows, new_rows)):
+        numbers, lone, new_lone = aligned(rows, new_rows)
+        yield from ((number, "(rows)", "row gone", rows[number], None) for number in lone)
+        yield from ((number, "(rows)", "row new", None, new_rows[number]) for number in new_lone)
+        rows, new_rows = ([of[each[side]] for each in numbers] for side, of in enumerate((rows, new_rows)))
+        numbers = [number for number, _ in numbers]
+    for number, a, b in zip(numbers, rows, new_rows):
         for column, was, now in zip(columns, a, b):
             if was == now and type(was) is type(now):
                 continue
@@ -432,7 +460,8 @@ class Comparison:
         self.paths, self.functions, self.arguments, self.shown = (old, new), functions, arguments, shown
         self.lock = threading.Lock()
         self.seconds = {name: [0.0, 0.0] for name in (READING, *functions)}
-        self.asked, self.pairs, self.both_died = 0, 0, []
+        self.seconds_of = collections.Counter()  # by what pairs are of
+        self.asked, self.pairs, self.both_died, self.broken = 0, 0, [], None
         self.groups = collections.defaultdict(list)
 
     def both(self, builds, pair, name, sql, values, given):
@@ -440,6 +469,7 @@ class Comparison:
         with self.lock:
             for side, answer in enumerate(answers):
                 self.seconds[name][side] += answer[3]
+                self.seconds_of[pair.label.split("/")[0]] += answer[3]
             if name == READING:
                 return
             self.asked += 1
@@ -478,7 +508,10 @@ class Comparison:
         def take():
             builds = [Build(path) for path in self.paths]
             while (pair := waiting.get()) is not None:
-                self.ask(builds, pair)
+                try:
+                    self.ask(builds, pair)
+                except Exception:  # of this program: the other pairs are asked all the same
+                    self.broken = f"{pair.label}: {traceback.format_exc()}"
                 with self.lock:
                     self.pairs += 1
                     if self.pairs % 50 == 0 or sys.stderr.isatty():
@@ -513,7 +546,10 @@ class Comparison:
         print(f"CPU seconds{'':19}{'old':>9}{'new':>9}")
         for name, (old, new) in self.seconds.items():
             print(f"  {name:26} {old:9.2f}{new:9.2f}" + (f"  x {new / old:.2f}" if old > 0.005 else ""))
-        return all(each.why for group in self.groups.values() for each in group)
+        print("of the pairs of", ", ".join(f"{name} {seconds:.0f}" for name, seconds in self.seconds_of.items()))
+        if self.broken:
+            print(f"not compared: {self.broken}")
+        return not self.broken and all(each.why for group in self.groups.values() for each in group)
 
 
 def described(extension, functions):
@@ -538,14 +574,18 @@ def main():
     parser.add_argument("--functions", default=",".join(FUNCTIONS))
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--list", action="store_true")
-    parser.add_argument("--shown", type=int, default=2)
+    parser.add_argument("--shown", type=int, default=1)
+    parser.add_argument("--keep")
     given = parser.parse_args()
     old, new, functions = os.path.abspath(given.old), os.path.abspath(given.new), given.functions.split(",")
+    keep = given.keep and os.path.abspath(given.keep)
     for variable in ("CORPUS", "PAIRS"):
         if os.environ.get(variable):
             os.environ[variable] = os.pathsep.join(map(os.path.abspath, os.environ[variable].split(os.pathsep)))
     os.chdir(ROOT)
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
+    with contextlib.ExitStack() as stack:
+        memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
+        folder = keep or stack.enter_context(tempfile.TemporaryDirectory(dir=memory))
         def wanted(label):
             return re.search(given.only, label) and (not given.quick or QUICK.search(label))
 

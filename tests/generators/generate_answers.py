@@ -20,7 +20,8 @@ HOSTILE = {
     "copies": "copies: mine", "before": "before backward", "between": "between aten::mm and aten::add",
     "long": "a_very_long_name_" * 40, "long_words": "many words in a name " * 20, "wide": "\u4e2d\u6587" * 80,
     "nul": "before\0after", "emoji": "\U0001f600 \U0001f469\u200d\U0001f4bb", "empty": "", "blank": " ",
-    "control": "bell\a esc\x1b[31m", "surrogate": "half \ud83d", "json": '["a", {"b": null}]', "sql": "'); DROP TABLE t; --",
+    "control": "bell\a esc\x1b[31m", "surrogate": "half \ud83d", "json": '["a", {"b": null}]',
+    "sql": "'); DROP TABLE t; --",
     "html": "</script><b>&lt;i&gt;", "undone": "x; undone: -0.010 ms, hidden by y", "like": "a_b%c", "number": "123",
     "step": "ProfilerStep#2", "hash": "worker#3", "template": "void f<int, g<(h)1>>(int)", "colons": "::a::b::",
     "arrow": "4 -> 8 a step", "caution": "caution: work: rest", "null": "NULL", "unicode": "e\u0301\u00e9 \u00df\u0130",
@@ -77,6 +78,7 @@ class Program:
 # What test does more of; the name stands in its place.
 ROLES = ("kernel", "operator", "new", "gone", "count", "gap", "sync", "loader", "copies", "annotation", "frame", "comm",
          "one_rank", "replaced", "backward", "outlier")
+NAMED = ("operator", "one_rank", "new", "gone", "count", "copies", "outlier")  # whose operator has the name
 
 
 def program(seed, role, name, other, is_test, rank=0, ranks=1, steps=5, slow=2.0):
@@ -99,12 +101,11 @@ def program(seed, role, name, other, is_test, rank=0, ranks=1, steps=5, slow=2.0
         middle = one.now
         if role != "new" or more:
             if role != "gone" or not more:
-                one.operator(name if role in ("operator", "one_rank", "new", "gone", "count", "copies", "outlier") else other,
-                             name if role == "kernel" else "elementwise_kernel",
+                one.operator(name if role in NAMED else other, name if role == "kernel" else "elementwise_kernel",
                              40 * times(("kernel", "operator", "one_rank", "annotation", "frame")),
                              times=3 if more and role == "count" else 1,
-                             **({"cat": "gpu_memcpy", "bytes": 4096} if role == "copies" else {"grid": [8, 1, 1],
-                                                                                                "block": [128, 1, 1]}))
+                             **({"cat": "gpu_memcpy", "bytes": 4096} if role == "copies"
+                                else {"grid": [8, 1, 1], "block": [128, 1, 1]}))
         one.add(name if role == "frame" else "model.py(10): block", middle - 0.1, one.now + 0.1, "python_function",
                 **{"Python id": number * 2 + 1})
         if role in ("annotation", "frame"):
@@ -121,8 +122,8 @@ def program(seed, role, name, other, is_test, rank=0, ranks=1, steps=5, slow=2.0
         if role == "replaced":
             for each in ((name,) if is_test else (other, "aten::mul", "aten::add")):
                 one.operator(each, "fused" if is_test else "pointwise", 45 if is_test else 30)
-        one.operator("autograd::engine::evaluate_function: " + (name if role == "backward" else "MmBackward0"), "sgemm_64",
-                     50 * times(("backward",)), tid=2)
+        backward = name if role == "backward" else "MmBackward0"
+        one.operator(f"autograd::engine::evaluate_function: {backward}", "sgemm_64", 50 * times(("backward",)), tid=2)
         if ranks > 1:
             one.operator("nccl:all_reduce" if role != "comm" else name, "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
                          35 * times(("comm",)), stream=20)
@@ -185,8 +186,8 @@ def stretched(events, host=1.0, device=1.0):
 
 
 def write_events(folder, events, rank=0, **head):
-    write(os.path.join(folder, f"rank{rank}.json"),
-          document(*events, **{"deviceProperties": [{"id": 0, "name": "made"}], "distributedInfo": {"rank": rank}, **head}))
+    usual = {"deviceProperties": [{"id": 0, "name": "made"}], "distributedInfo": {"rank": rank}}
+    write(os.path.join(folder, f"rank{rank}.json"), document(*events, **{**usual, **head}))
 
 
 def odd_pairs(folder):
@@ -195,19 +196,20 @@ def odd_pairs(folder):
     for kind in ("steps", "device", "host", "operators", "launches", "args", "all", "durations", "nothing", "loaded",
                  "double", "larger"):
         for sides in ((0,), (1,), (0, 1)):
-            place = os.path.join(folder, "odd", f"{kind}{''.join(map(str, sides))}")
+            place = os.path.join(folder, "odd", kind, "".join(map(str, sides)))
             for side, word in enumerate(("control", "test")):
                 write_events(os.path.join(place, word), without(kind)(usual[side]) if side in sides else usual[side])
             yield f"odd/{kind}/{''.join(map(str, sides))}", place
     for count in ((1, 1), (1, 5), (2, 2), (3, 3), (4, 4), (5, 12), (40, 40)):
-        place = os.path.join(folder, "odd", "steps_%d_%d" % count)
+        place = os.path.join(folder, "odd", "steps", "%d_%d" % count)
         for side, word in enumerate(("control", "test")):
-            write_events(os.path.join(place, word), program("steps", "operator", "mine", "other", side, steps=count[side]))
+            write_events(os.path.join(place, word),
+                         program("steps", "operator", "mine", "other", side, steps=count[side]))
         yield "odd/steps/%d_%d" % count, place
     for host in (0.5, 0.9, 1.05, 1.3, 2.0):
         for kind in ("nothing", "device"):
             for device in (1.0, 1.07, 1.5):
-                place = os.path.join(folder, "odd", f"load_{host}_{kind}_{device}")
+                place = os.path.join(folder, "odd", f"load_{host}", f"{kind}_{device}")
                 write_events(os.path.join(place, "control"), without(kind)(usual[0]))
                 write_events(os.path.join(place, "test"), stretched(without(kind)(usual[0]), host, device))
                 yield f"odd/load_{host}/{kind}_{device}", place
@@ -216,7 +218,7 @@ def odd_pairs(folder):
              "versions": {"schemaVersion": 2, "torch_version": "2.9", "cuda_driver_version": 12040},
              "world": {"distributedInfo": {"rank": 0, "world_size": 8}}, "rank": {"distributedInfo": {"rank": 3}}}
     for name, head in heads.items():
-        place = os.path.join(folder, "odd", f"head_{name}")
+        place = os.path.join(folder, "odd", "head", name)
         for side, word in enumerate(("control", "test")):
             write_events(os.path.join(place, word), usual[side], **(head if side else {}))
         yield f"odd/head/{name}", place
@@ -225,7 +227,7 @@ def odd_pairs(folder):
 def random_pairs(folder, count):
     for seed in range(count):
         for name in ("waits", "gains", "gains_other", "job", "serving", "training"):
-            place = os.path.join(folder, "random", f"{name}{seed}")
+            place = os.path.join(folder, "random", name, str(seed))
             sides = [os.path.join(place, side) for side in ("control", "test")]
             rng = random.Random(f"{name}{seed}")
             if name == "waits":
