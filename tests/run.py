@@ -12,7 +12,9 @@ There are as many processes as processors: each runs a slow test, or all others 
 next. The tests that measure (`support.alone`) are run after all others, by one process. A process that dies
 fails the test it was running, and another one runs the rest of the class.
 
-Ends with the line `N passed, N failed, N skipped`. build/skipped.txt names the tests that were skipped, and
+Ends with the line `N passed, N failed, N skipped`; and `, N waiting` if tests failed that are marked as expected to
+(`unittest.expectedFailure`): they wait for what they test. One that passes has failed, and so has one that ends with an
+error instead of an assertion. build/skipped.txt names the tests that were skipped, and
 why. Exit status 1 if anything failed.
 
 Where slow tests are left out, files are written to memory, in /dev/shm: making and deleting thousands of them takes
@@ -56,19 +58,27 @@ def name_to_load(test):
 
 
 class Telling(unittest.TestResult):
-    """Sends the outcome of each test: whether it passed, its failures and the reasons why it was skipped, seconds."""
+    """Sends the outcome of each test: whether it passed, whether it failed as it is expected to, its failures and the
+    reasons why it was skipped, seconds."""
 
     def __init__(self, pipe):
         super().__init__()
-        self.pipe, self.passed, self.began = pipe, False, 0
+        self.pipe, self.passed, self.waits, self.began = pipe, False, False, 0
 
     def startTest(self, test):
         super().startTest(test)
-        self.passed, self.began = False, processor_seconds()
+        self.passed, self.waits, self.began = False, False, processor_seconds()
 
     def addSuccess(self, test):
         super().addSuccess(test)
         self.passed = True
+
+    def addExpectedFailure(self, test, err):
+        """Of an assertion: an error, as of a column that is not there, would hide that nothing is tested."""
+        if issubclass(err[0], AssertionError):
+            self.waits = True
+        else:
+            self.addError(test, err)
 
     def addUnexpectedSuccess(self, test):
         self.failures.append((test, "unexpected success"))
@@ -80,7 +90,7 @@ class Telling(unittest.TestResult):
     def tell(self, name, seconds=None):
         failed = [(name_of(test), f"{test}\n{text}") for test, text in self.failures + self.errors]
         skipped = [(name_of(test), reason) for test, reason in self.skipped]
-        self.pipe.send((name, self.passed, failed, skipped, seconds))
+        self.pipe.send((name, self.passed, self.waits, failed, skipped, seconds))
         self.failures.clear(), self.errors.clear(), self.skipped.clear()
 
 
@@ -94,7 +104,7 @@ def work(pipe, units):
         number, first = asked
         result = Telling(pipe)
         unittest.defaultTestLoader.loadTestsFromNames(units[number][first:]).run(result)
-        result.passed = False
+        result.passed = result.waits = False
         result.tell(None)  # what failed or was skipped outside of its tests
         gc.collect(0)  # of what has been made since
 
@@ -120,16 +130,17 @@ class Worker:
 
 class Run:
     def __init__(self, verbose):
-        self.verbose, self.passed = verbose, 0
+        self.verbose, self.passed, self.waiting = verbose, 0, 0
         self.failed, self.skipped, self.seconds = [], [], []  # (name, text), (name, reason), (seconds, name)
 
-    def ended(self, name, passed, failed, skipped, seconds):
+    def ended(self, name, passed, waits, failed, skipped, seconds):
         self.passed += passed
+        self.waiting += waits
         self.failed += failed
         self.skipped += skipped
         if seconds is not None:
             self.seconds.append((seconds, name))
-        how = "FAILED" if failed else "skipped" if skipped else "ok"
+        how = "FAILED" if failed else "skipped" if skipped else "waiting" if waits else "ok"
         if name or failed or skipped:
             line = f"{name or (failed + skipped)[0][0]} ... {how}\n"
             print(line if self.verbose else how[0].replace("o", "."), end="", flush=True)
@@ -167,11 +178,11 @@ class Run:
         why = f"the process ended with {f'signal {-status}' if status < 0 else f'status {status}'}"
         if worker.number is None:
             if status != 0:
-                self.ended(None, False, [("run.py", f"run.py: {why} after its last test")], [], None)
+                self.ended(None, False, False, [("run.py", f"run.py: {why} after its last test")], [], None)
             return []
         names = units[worker.number]
         name = names[min(worker.first, len(names) - 1)]  # the last one if that was over
-        self.ended(name, False, [(name, f"{name}: {why}")], [], None)
+        self.ended(name, False, False, [(name, f"{name}: {why}")], [], None)
         return [(worker.number, worker.first + 1)] if worker.first + 1 < len(names) else []
 
 
@@ -257,7 +268,8 @@ def main(arguments):
         print(f"Left out: {len(excluded)} tests of {' '.join(without)}")
     list_skipped(run.skipped, LEFT_OUT, SHORTENED)
     failed = len({name for name, _ in run.failed})
-    print(f"{run.passed} passed, {failed} failed, {len(run.skipped)} skipped")
+    print(f"{run.passed} passed, {failed} failed, {len(run.skipped)} skipped"
+          + (f", {run.waiting} waiting" if run.waiting else ""))
     return 1 if failed else 0
 
 

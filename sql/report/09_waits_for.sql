@@ -5,10 +5,11 @@
 --   FROM trace_collectives(:test, :test_ranks, :test_iteration, :steps)
 --   WHERE last_rank IS NOT NULL
 --   GROUP BY last_rank, name;
-WITH several AS MATERIALIZED (
-  SELECT side, count(DISTINCT rank) AS ranks, min(rank) AS first, max(rank) AS last
-  FROM (SELECT 0 AS side, rank FROM trace_files(:control) UNION ALL SELECT 1, rank FROM trace_files(:test))
-  GROUP BY side),
+WITH file AS MATERIALIZED (
+  SELECT 0 AS side, rank FROM trace_files(:control) UNION ALL SELECT 1, rank FROM trace_files(:test)),
+several AS MATERIALIZED (SELECT side, count(DISTINCT rank) AS ranks FROM file GROUP BY side),
+two AS MATERIALIZED ( -- the ranks of both sides, if they are two
+  SELECT min(rank) AS one, max(rank) AS other FROM file HAVING count(DISTINCT rank) = 2),
 met AS (
   SELECT 0 AS side, iteration, name, rank_count, max_wait, last_rank
   FROM several CROSS JOIN trace_collectives(CASE WHEN several.side = 0 AND several.ranks > 1 THEN :control END,
@@ -27,12 +28,11 @@ pair AS (
   FROM counted
   WHERE last_rank IS NOT NULL
   GROUP BY last_rank, name)
-SELECT CASE (SELECT max(ranks) + max(last) - min(first) FROM several)
-         WHEN 3 THEN 'rank ' || ((SELECT sum(DISTINCT first) + sum(DISTINCT last) FROM several) - last_rank) || ' waits'
-         ELSE 'others wait' END || ' for rank ' || last_rank || ' in ' || trace_label(name) AS "who waits|head",
+SELECT coalesce('rank ' || CASE last_rank WHEN one THEN other ELSE one END || ' waits', 'others wait')
+       || ' for rank ' || last_rank || ' in ' || trace_label(name) AS "who waits|head",
        c AS "control|time", t AS "test|time", t - c AS "difference|diff", c_times AS "a step, control|count",
        t_times AS "a step, test|count"
-FROM pair
+FROM pair LEFT JOIN two
 WHERE max(c, t) >= :least
 ORDER BY abs(t - c) DESC, max(c, t) DESC, last_rank, name
 LIMIT 12

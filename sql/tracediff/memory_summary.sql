@@ -27,12 +27,14 @@
 -- 1. It is about one rank of each side, by default the lowest, and of its devices the one with the highest peak.
 -- 2. Causes are the rows of memory_diff that differ most; the rest is one line.
 -- 3. A snapshot without an event and a segment has a peak of 0 bytes.
--- 4. Cautions: no events; what was there before the first event may be most of the peak, as the ring of events was
---    full; no frames; peaks in different phases; different ranks; other devices; what M4 and M6 count. At most three
---    are shown.
+-- 4. Cautions: no events; events are lost from the ring; no frames; what was there before the first event is most of
+--    the peak; peaks in different phases; different ranks; other devices; what M4 and M6 count. At most three are shown.
+--    A snapshot does not say how long its ring is. But a block that has frames was recorded, and if none of the events
+--    allocated it, that event is lost.
 -- 5. Bytes are in MB, or GB if a peak is 1 GB or more; in kB or B where these would show 0.00.
 -- 6. A cause that is too long ends in '...', where a word ends.
--- 7. What is reserved is at least the peak, also where segments were not recorded (M7).
+-- 7. What is reserved is at least the peak, also where segments were not recorded (M7). A snapshot does not say how
+--    much memory its device has.
 WITH
 -- NULL: the side has no device
 rank AS MATERIALIZED (
@@ -101,6 +103,11 @@ part AS (
         FROM both CROSS JOIN memory_peak(:test, NULL, rank2) AS k
         WHERE k.device = device2 AND k.phase <> 'cached and rounded') AS p
   GROUP BY p.phase, p.function, p.op),
+-- whether blocks have frames, and no event
+lost AS (
+  SELECT total(cn) > 0 AS lost1, total(tn) > 0 AS lost2
+  FROM part
+  WHERE phase = 'before' AND coalesce(function, op) IS NOT NULL),
 ranked AS (
   SELECT *, row_number() OVER (ORDER BY abs(d) DESC, phase, function, op) AS number
   FROM part),
@@ -111,10 +118,10 @@ caution AS (
                  WHEN 1 THEN 'no events in '
                              || CASE WHEN n1 = 0 AND n2 = 0 THEN 'both' WHEN n1 = 0 THEN 'control' ELSE 'test' END
                              || ': call torch.cuda.memory._record_memory_history() before the run'
-                 WHEN 2 THEN 'the ring of events was full in '
-                             || CASE WHEN n1 % 1000 = 0 AND n1 > 0 AND n2 % 1000 = 0 AND n2 > 0 THEN 'both'
-                                     WHEN n1 % 1000 = 0 AND n1 > 0 THEN 'control' ELSE 'test' END
-                             || ': what was before has no frames; record with a larger max_entries'
+                 WHEN 2 THEN 'events are lost from the ring in '
+                             || CASE WHEN n1 > 0 AND lost1 AND n2 > 0 AND lost2 THEN 'both'
+                                     WHEN n1 > 0 AND lost1 THEN 'control' ELSE 'test' END
+                             || ': record with a larger max_entries'
                  WHEN 3 THEN 'no frames in ' || CASE WHEN n1 * n2 > 0 AND f1 = 0 AND f2 = 0 THEN 'both'
                                                      WHEN n1 > 0 AND f1 = 0 THEN 'control' ELSE 'test' END
                              || ': record with context=''all'''
@@ -129,14 +136,14 @@ caution AS (
                  ELSE 'a file contradicts itself: see the problems in memory_files' END AS text,
                CASE number
                  WHEN 1 THEN n1 = 0 OR n2 = 0
-                 WHEN 2 THEN (n1 > 0 AND n1 % 1000 = 0) OR (n2 > 0 AND n2 % 1000 = 0)
+                 WHEN 2 THEN (n1 > 0 AND lost1) OR (n2 > 0 AND lost2)
                  WHEN 3 THEN (n1 > 0 AND f1 = 0) OR (n2 > 0 AND f2 = 0)
                  WHEN 4 THEN 2 * o1 > b1 OR 2 * o2 > b2
                  WHEN 5 THEN p1 <> p2
                  WHEN 6 THEN rank1 <> rank2
                  WHEN 7 THEN d1 > 1 OR d2 > 1
                  ELSE q1 <> '[]' OR q2 <> '[]' END AS holds
-        FROM both
+        FROM both CROSS JOIN lost
         CROSS JOIN (SELECT 1 AS number UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5
                     UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8))
   WHERE holds
@@ -179,10 +186,8 @@ line AS (
   FROM caution
   UNION ALL
   SELECT 6, 0, 'reserved',
-         printf('fits in 80 GB? reserved at the peak is %s%.2f -> %.2f GB: %s',
-                CASE WHEN unrecorded THEN 'at least ' ELSE '' END,
-                r1 / 1e9, r2 / 1e9, CASE WHEN r2 <= 80000000000 THEN 'yes' ELSE 'no' END
-                  || CASE WHEN (r1 <= 80000000000) <> (r2 <= 80000000000) THEN ', unlike control' ELSE '' END),
+         printf('reserved at the peak: %s%.2f -> %.2f GB', CASE WHEN unrecorded THEN 'at least ' ELSE '' END, r1 / 1e9,
+                r2 / 1e9),
          NULL, NULL, NULL, r1, r2, r2 - r1, NULL, NULL, NULL, NULL, NULL
   FROM both),
 sized AS (

@@ -296,6 +296,28 @@ class Read(OnPage):
                           f" {sum(wait for wait, _, _ in waits):.3f} ms a step, {waits[0][0]:.3f} ms of it for rank"
                           f" {waits[0][1]};", ranks.text)
 
+    def test_who_waits_for_a_rank(self):
+        """The other one of two ranks, also if one side has only one of them, or if numbers are missing; else all."""
+        for ranks, waits in (((0, 1), "rank 0 waits"), ((0, 5), "rank 0 waits"), ((1, 2), "rank 1 waits"),
+                             ((0, 1, 2), "others wait")):
+            shutil.rmtree("b", ignore_errors=True)
+            for rank in ranks:
+                late, events = 40 * (rank == ranks[-1]), []
+                for number in range(5):
+                    at = 1000 * number
+                    events += [step(number, at, 900), launch(at + 10 + late, 5, number + 1),
+                               kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", at + 20 + late, 100 - late, number + 1)]
+                write(f"b/rank{rank}.json", document(*events, distributedInfo={"rank": rank, "world_size": len(ranks)}))
+            for one in ranks if len(ranks) == 2 else ranks[-1:]:
+                shutil.rmtree("a", ignore_errors=True)
+                os.mkdir("a")
+                shutil.copy(f"b/rank{one}.json", "a")
+                for pair in (("a", "b"), ("b", "a"), ("b", "b")):
+                    tables = section(self.page(*pair), "ranks").all("table", class_="ranks")
+                    heads = {row[0].text for table in tables for row in cells(table) if " wait" in row[0].text}
+                    with self.subTest((ranks, one, pair)):
+                        self.assertEqual(heads, {f"{waits} for rank {ranks[-1]} in ncclDevKernel_AllReduce_Sum_f32_RING_LL"})
+
     def test_tables_are_marked_up(self):
         page = self.page(*GPU)
         frame = page.one("div", class_="tracediff-report")

@@ -312,6 +312,30 @@ class Parts(unittest.TestCase):
         self.assertEqual(printed.splitlines()[-1], "1 passed, 1 failed, 0 skipped")
         self.assertEqual(status, 1)
 
+    def test_an_expected_failure_is_counted_and_one_that_passes_has_failed(self):
+        printed, status, _ = self.run_tests("""
+    @unittest.expectedFailure
+    def test_a(self): self.fail()
+    @unittest.expectedFailure
+    def test_b(self):
+        for i in range(2):
+            with self.subTest(i):
+                self.fail()
+    def test_c(self): pass
+""", "run")
+        self.assertEqual((printed.splitlines()[-1], status), ("1 passed, 0 failed, 0 skipped, 2 waiting", 0))
+        printed, status, _ = self.run_tests("""
+    @unittest.expectedFailure
+    def test_a(self): self.fail()
+    @unittest.expectedFailure
+    def test_b(self): pass
+    @unittest.expectedFailure
+    def test_c(self): raise KeyError("absent")
+""", "run")
+        self.assertEqual((printed.splitlines()[-1], status), ("0 passed, 2 failed, 0 skipped, 1 waiting", 1))
+        self.assertIn("FAILED: test_b (test_some.Some.test_b)\nunexpected success\n", printed)
+        self.assertIn("KeyError: 'absent'\n", printed)
+
     def test_a_process_that_dies_fails_the_test_it_ran(self):
         printed, status, _ = self.run_tests("""
     def test_a(self): pass
