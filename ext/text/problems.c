@@ -34,6 +34,7 @@ static const char *const texts[PROBLEM_COUNT] = {
     [PROBLEM_PACKETS_LOST] = "packets lost while recording",
     [PROBLEM_PACKETS_PACKED] = "compressed packets not read",
     [PROBLEM_INTERNED] = "text that a packet refers to is not there",
+    [PROBLEM_CATEGORIES] = "category left out: more than 64 KiB of an event",
     [PROBLEM_ARGS_MENDED] = "args mended: not strict JSON",
     [PROBLEM_ARGS_LEFT_OUT] = "args left out: not a JSON object",
 };

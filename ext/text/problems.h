@@ -37,11 +37,12 @@ enum problem {
     PROBLEM_OTHER_PROCESS,
     PROBLEM_UNTRIED,
     PROBLEM_PROTOBUF, /* of profiles of XLA */
-    PROBLEM_PACKET, /* this and the next four: of Perfetto's packets */
+    PROBLEM_PACKET, /* this and the next five: of Perfetto's packets */
     PROBLEM_STATE_LOST,
     PROBLEM_PACKETS_LOST,
     PROBLEM_PACKETS_PACKED,
     PROBLEM_INTERNED,
+    PROBLEM_CATEGORIES,
     PROBLEM_ARGS_MENDED, /* the two about args are known only once the args have been read */
     PROBLEM_ARGS_LEFT_OUT,
     PROBLEM_COUNT
