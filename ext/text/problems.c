@@ -28,6 +28,7 @@ static const char *const texts[PROBLEM_COUNT] = {
     [PROBLEM_NOT_TIMED] = "device work that was not timed",
     [PROBLEM_OTHER_PROCESS] = "event of a process without device work",
     [PROBLEM_UNTRIED] = "format not tried on a real file",
+    [PROBLEM_KEY_ORDER] = "key after the records that refer to it: names are missing",
     [PROBLEM_PROTOBUF] = "event skipped: not protobuf",
     [PROBLEM_PACKET] = "packet skipped: not protobuf",
     [PROBLEM_STATE_LOST] = "packet skipped: what it refers to was lost",

@@ -36,6 +36,7 @@ enum problem {
     PROBLEM_NOT_TIMED, /* this and the next two: of databases */
     PROBLEM_OTHER_PROCESS,
     PROBLEM_UNTRIED,
+    PROBLEM_KEY_ORDER, /* of rocprofv3's JSON */
     PROBLEM_PROTOBUF, /* of profiles of XLA */
     PROBLEM_PACKET, /* this and the next five: of Perfetto's packets */
     PROBLEM_STATE_LOST,
