@@ -521,6 +521,20 @@ class Rules(InFolder):
         found = self.events(event(1, INSTANT, (11, 5), (4, message((10, "deep"), (11, deep)))), columns="args")[0][0]
         self.assertIn('"k":null', found)
 
+    def test_args_longer_than_16_mib_are_null(self):
+        """1 MB of references to a text of 1 MB."""
+        text = packet((13, 1), (12, field(29, message((1, 1), (2, "x" * 10**6)))))
+        note = field(4, message((10, "k"), (17, 1)))
+        items = field(4, message((10, "k"), *[(12, field(17, 1))] * 10**5))
+        path = "SELECT length(args) FROM trace_events('t.bin', NULL, NULL, 'all')"
+        before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+        for notes, length in ((note * 16, 16 * 1000007 + 1), (note * 17, None), (note * 10**5, None), (items, None)):
+            with open("t.bin", "wb") as file:
+                file.write(text + field(1, message((8, 1), (10, 1)) + field(11, message(INSTANT, (11, 5)) + notes)))
+            self.assertEqual(self.rows(path), [(length,)])
+        self.assertLess(time.process_time() - start, 5 * float(os.environ.get("SLACK") or 1))
+        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 200 << 10)
+
     def test_doubles_are_written_as_they_are(self):
         pick = random.Random(1)
         values = [0.1, -250.0, 1e22, 1e23, 5e-324, 1.7976931348623157e308, 0.000123, 123456789012345680.0, 1 / 3, -0.0]
