@@ -656,6 +656,16 @@ class Rules(InFolder):
         self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - start, 100 << 10)
 
 
+    def test_sequences_without_clocks_take_little_memory(self):
+        """600,000 of them, in 4 MB."""
+        with open("many.pftrace", "wb") as file:
+            file.write(event(1, INSTANT, (11, 5), (23, "first")))
+            file.write(b"".join(field(1, field(10, i + 2)) for i in range(600_000)))
+        start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        self.assertEqual(self.value("SELECT count(*) FROM trace_events('many.pftrace', NULL, NULL, 'all')"), 1)
+        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - start, 150 << 10)
+
+
 def random_trace(seed):
     """Packets of several sequences, interleaved: threads, other tracks, texts that change, clocks, stages, damage."""
     pick = random.Random(seed)
