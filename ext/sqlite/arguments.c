@@ -122,7 +122,8 @@ static const char trace_expected[] =
     "the path of a directory or a file, a pattern, or a JSON array of these";
 
 /* paths_add() or paths_add_runs(). */
-typedef bool add_paths(struct trace_paths *paths, const char *text, struct failure *failure);
+typedef bool add_paths(struct trace_paths *paths, const char *text, const struct stopper *stopper,
+                       struct failure *failure);
 
 /* Adds the texts of an argument if it is a JSON array. */
 static bool add_elements(struct call *call, int argument, add_paths *add, struct trace_paths *paths,
@@ -133,7 +134,7 @@ static bool add_elements(struct call *call, int argument, add_paths *add, struct
     while ((type = json_array_next(call, argument, &array)) != NULL) {
         const char *path = strcmp(type, "text") == 0 ? plain_text(call, array.value) : NULL;
         if (path)
-            add(paths, path, &call->failure);
+            add(paths, path, call_stopper(call), &call->failure);
         else
             refuse(call, argument, trace_expected);
     }
@@ -151,9 +152,10 @@ static bool read_paths(struct call *call, int argument, add_paths *add, struct t
         return refuse(call, argument, trace_expected);
     if (text[0] == '[' && !add_elements(call, argument, add, paths, &elements))
         return false;
-    bool added = elements > 0 || add(paths, text, &call->failure);
+    bool added = elements > 0 || add(paths, text, call_stopper(call), &call->failure);
     paths_sort(paths);
-    if (added && (paths->count > 0 || paths_none(paths, text, &call->failure)))
+    if (added &&
+        (paths->count > 0 || paths_none(paths, text, call_stopper(call), &call->failure)))
         return true;
     return !call->function->arguments[argument].required && tell_order(call, argument);
 }
@@ -166,7 +168,7 @@ bool argument_trace(struct call *call, int argument, struct trace_paths *paths)
 bool argument_runs(struct call *call, int argument, bool files, struct trace_paths *runs)
 {
     return read_paths(call, argument, files ? paths_add : paths_add_runs, runs) &&
-           paths_join(runs, &call->failure);
+           paths_join(runs, call_stopper(call), &call->failure);
 }
 
 static bool select_value(struct call *call, struct selection *selection, size_t *capacity,

@@ -17,10 +17,10 @@ struct wanted_trace {
 
 static bool path_of_request(struct call *call, const char *path, struct trace_paths *paths)
 {
-    if (!paths_add(paths, path, &call->failure))
+    if (!paths_add(paths, path, call_stopper(call), &call->failure))
         return false;
     paths_sort(paths);
-    return paths->count > 0 || paths_none(paths, path, &call->failure);
+    return paths->count > 0 || paths_none(paths, path, call_stopper(call), &call->failure);
 }
 
 bool call_selection(struct call *call, const struct selection *given, int argument, bool steady,

@@ -49,6 +49,8 @@ static bool keep_files(struct call *call, struct call_snapshots *snapshots)
     for (size_t i = 0; i < paths->count; i++) {
         const struct trace_path *path = &paths->items[i];
         struct failure unread = {FAILURE_NONE, NULL, NULL, 0};
+        if (!stopper_ask(call_stopper(call), &call->failure))
+            return false;
         if (!path->listed || pickle_begins(path->path, &unread) || unread.code != FAILURE_NONE)
             snapshots->files[snapshots->count++] =
                 (struct snapshot_file){.path = path->path, .listed = path->listed};
