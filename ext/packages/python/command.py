@@ -33,7 +33,7 @@ trace is a directory with a file for each rank, a file, or a pattern in quotes.
   --steps PATTERN        which events are steps: auto, profiler, a LIKE pattern
   --version, --help
 
-Exit status: 0; 1: slower, with --gate; 2: an error, or not to be compared.
+Exit status: 0; with --gate 1: slower, 2: not known; 2: an error.
 tracediff --sql "SELECT * FROM tracediff_help" says what else can be asked.
 """
 
@@ -55,8 +55,8 @@ SUMMARY = call("trace_summary")
 REPORT = call("trace_diff_report", "html", ["control_memory", "test_memory"])
 MEMORY = "SELECT * FROM memory_summary(:control_memory, :test_memory, nullif(:control_rank, 'job'))"
 
-# A gate of two recordings, as examples/joins/gate.sh: the verdict, why there is none, and whether the difference is
-# clear. If no collective ties the clocks of ranks, there is no job: all ranks are compared.
+# A gate of two recordings, as examples/joins/gate.sh: what it decides by, and why two cannot be compared. If no
+# collective ties the clocks of ranks, there is no job: all ranks are compared.
 UNTIED = """
     SELECT EXISTS (SELECT 1 FROM trace_job_path(:control) AS c WHERE c.steps = :steps AND not_tied > 0)
            OR EXISTS (SELECT 1 FROM trace_job_path(:test) AS t WHERE t.steps = :steps AND not_tied > 0)"""
@@ -79,6 +79,7 @@ NOT_COMPARABLE = """
         WHEN c.device <> t.device THEN 'other devices: ' || c.device || ' in control, ' || t.device || ' in test' END
     FROM about AS c JOIN about AS t ON c.side = 0 AND t.side = 1 AND c.steps AND t.steps"""
 VERDICT = call("trace_verdict")
+OUTCOMES = ("pass", "fail", "not known")  # each at its exit status
 
 
 class Wrong(Exception):
@@ -180,8 +181,18 @@ def bound(paths: List[str], given: Dict[str, Any]) -> Bound:
     return values
 
 
-def gate(db: Any, values: Bound, percent: float, verdict: str) -> Tuple[int, str]:
-    """The exit status of --gate, and why; verdict is the summary's."""
+def decide(is_slower: bool, mean: float, median: float, limit: float) -> Tuple[str, str]:
+    """What a gate says, and why that is not known. is_slower: clearly; the others are percents."""
+    above = [round(value, 6) > limit for value in (mean, median)]  # equal ones are not, whatever a double rounds to
+    if not any(above):
+        return "pass", ""
+    if not all(above):
+        return "not known", f"only the {'mean' if above[0] else 'median'} is above"
+    return ("fail", "") if is_slower else ("not known", "the difference is not clear")
+
+
+def gate(db: Any, values: Bound, percent: float, code: str) -> Tuple[int, str]:
+    """The exit status of --gate, and why; code is that of the summary's verdict."""
     asked = [values["control_rank"], values["test_rank"]]
     if asked == [None, None] and db.execute(UNTIED, values).fetchone()[0]:
         asked = ["all", "all"]
@@ -196,10 +207,10 @@ def gate(db: Any, values: Bound, percent: float, verdict: str) -> Tuple[int, str
         raise Wrong(f"--gate: cannot compare: {reasons[0]}")
     mean, median = (100 * (found[f"test_{of}"] - found[f"control_{of}"]) / found[f"control_{of}"]
                     for of in ("ms", "median_ms"))
-    unclear = verdict.startswith("no ") and "all" not in asked
-    slower = min(mean, median) > percent and not unclear
-    return int(slower), (f"gate: {'slower' if slower else 'not slower'} by more than {percent:g} %: mean {mean:+.1f} %,"
-                         f" median {median:+.1f} %{', not clear' if unclear else ''}")
+    # Ranks differ among each other, so of all of them only the limit counts.
+    outcome, why = decide(code == "slower" or "all" in asked, mean, median, percent)
+    return OUTCOMES.index(outcome), (f"gate: {outcome}: mean {mean:+.1f} %, median {median:+.1f} %, limit"
+                                     f" {percent:+g} %{why and f': {why}'}")
 
 
 def write(html: str, path: Optional[str]) -> str:
@@ -237,12 +248,13 @@ def run(words: List[str]) -> int:
         show(table.MODES[mode or "table"](*ask(db, given["--sql"], values)))
         return 0
     html = db.page(REPORT, values) if "--html" in given or "--open" in given else None
-    verdict = ""
+    code = ""
     for place, sql in enumerate(([SUMMARY] if paths else []) + ([MEMORY] if "--memory" in given else [])):
         names, found = ask(db, sql, values)
         rows = list(found)
         texts = [row[names.index("text")] for row in rows]
-        verdict = verdict or "".join(texts[:1])
+        if sql == SUMMARY:
+            code = next(row[names.index("code")] for row in rows if row[names.index("kind")] == "verdict")
         show(table.MODES[mode](names, rows) if mode else [""] * place + list(map(table.visible, texts)))
     if html is not None:
         written = write(html, given.get("--html"))
@@ -250,9 +262,11 @@ def run(words: List[str]) -> int:
             raise Wrong(f"--open: there is no browser that can be started; the page is in '{written}'")
     if percent is None:
         return 0
-    status, said = gate(db, values, percent, verdict)
+    status, said = gate(db, values, percent, code)
     if not mode:
         show([said])
+    elif OUTCOMES[status] == "not known":  # as an error is said
+        print(f"tracediff: {said}", file=sys.stderr)
     return status
 
 
