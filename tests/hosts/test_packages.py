@@ -1,6 +1,8 @@
 """Packages, each installed in a clean environment, where a diff of examples/gpu is run."""
 import base64
+import contextlib
 import csv
+import fcntl
 import functools
 import glob
 import hashlib
@@ -72,9 +74,69 @@ def packages():
     return folder
 
 
+@contextlib.contextmanager
+def alone():
+    """Other processes of the tests wait: make does not know of another make that writes into the same folder."""
+    os.makedirs(os.path.join(ROOT, BUILD), exist_ok=True)
+    with open(os.path.join(ROOT, BUILD, "lock"), "w", encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def make(target, folder, *arguments):
-    return run("make", "--no-print-directory", target, f"BUILD={BUILD}", f"DIST={folder}", f"PLATFORM=linux-{MACHINE}",
-               *arguments, cwd=ROOT)
+    with alone():
+        return run("make", "--no-print-directory", target, f"BUILD={BUILD}", f"DIST={folder}",
+                   f"PLATFORM=linux-{MACHINE}", *arguments, cwd=ROOT)
+
+
+class AtOnce(unittest.TestCase):
+    """Processes of the tests build in one folder."""
+
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.folder = place.name
+
+    def program(self, name, text):
+        os.makedirs(f"{self.folder}/bin", exist_ok=True)
+        with open(f"{self.folder}/bin/{name}", "w", encoding="ascii") as file:
+            file.write(f"#!/bin/sh\nset -eu\n{text}\n")
+        os.chmod(f"{self.folder}/bin/{name}", 0o755)
+
+    def test_one_make_waits_for_another(self):
+        """Here make is a program that fails beside another one."""
+        self.program("make", f"cd {self.folder}\nmkdir running\nsleep 0.3\nrmdir running")
+        code = ("import sys\nsys.path[:0] = sys.argv[1:]\nimport test_packages\n"
+                "test_packages.make('dist', '/nonexistent')")
+        environment = {**os.environ, "PATH": f"{self.folder}/bin:{os.environ['PATH']}"}
+        folders = [os.path.join(ROOT, "tests"), os.path.join(ROOT, "tests", "hosts")]
+        running = [subprocess.Popen([sys.executable, "-c", code, *folders], env=environment, stderr=subprocess.PIPE,
+                                    text=True) for _ in range(3)]
+        self.assertEqual([(process.communicate()[1], process.returncode) for process in running], [("", 0)] * 3)
+
+    def test_the_same_library_of_isa_l_is_made_twice(self):
+        """The first one goes on compiling when the second one has begun, and ends when that has ended."""
+        for source in re.findall(r"(?:igzip|crc)/[\w/]+\.[cS]\b", read("ext", "packages", "library", "isal.sh")):
+            os.makedirs(os.path.dirname(f"{self.folder}/source/{source}"), exist_ok=True)
+            with open(f"{self.folder}/source/{source}", "w", encoding="ascii"):
+                pass
+        self.program("compile", 'while [ "$1" != -o ]; do shift; done\necho "$WORD" >"$2"\n: >"$PLACE/$WORD"\n'
+                                'while [ "$WORD" = first ] && [ ! -e "$PLACE/second" ]; do sleep 0.05; done')
+        self.program("archive", 'shift\nto=$1\nshift\ncat "$@" >"$to"\n'
+                                'while [ "$WORD" = first ] && [ ! -e "$PLACE/over" ]; do sleep 0.05; done')
+        script, library = os.path.join(ROOT, "ext", "packages", "library", "isal.sh"), f"{self.folder}/isal.a"
+        running = [subprocess.Popen(["sh", script, f"{self.folder}/source", "linux", "aarch64", library], text=True,
+                                    stderr=subprocess.PIPE, env={
+                                        **os.environ, "CC": f"{self.folder}/bin/compile", "PLACE": self.folder,
+                                        "AR": f"{self.folder}/bin/archive", "WORD": word})
+                   for word in ("first", "second")]
+        for word, process in (("second", running[1]), ("first", running[0])):
+            self.assertEqual((process.communicate()[1], process.returncode), ("", 0), word)
+            with open(library, encoding="ascii") as file:
+                self.assertEqual(set(file), {f"{word}\n"})
+            with open(f"{self.folder}/over", "w", encoding="ascii"):
+                pass
+        self.assertEqual(sorted(os.listdir(self.folder)), ["bin", "first", "isal.a", "over", "second", "source"])
 
 
 class Packed(unittest.TestCase):
