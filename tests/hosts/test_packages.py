@@ -210,14 +210,51 @@ class Wheel(Packed):
     def python(self, code, *arguments, python=sys.executable, folder=None):
         return run(python, "-c", code, *arguments, PYTHONPATH=folder or self.installed())
 
+    def index(self):
+        """The URL of an index that has nothing but apsw, packed again as it is installed in VENV."""
+        name, site = run(VENV, "-c", "import importlib.metadata as m\nd = m.distribution('apsw')\n"
+                         "print(f'apsw-{d.version}-{d.read_text(\"WHEEL\").split(\"Tag: \")[1].split()[0]}.whl',"
+                         " d.locate_file(''), sep='\\n')").splitlines()
+        record, = glob.glob(f"{site}/apsw-*.dist-info/RECORD")
+        folder = os.path.join(self.empty(), "apsw")
+        os.mkdir(folder)
+        with open(record, encoding="utf-8", newline="") as file, zipfile.ZipFile(f"{folder}/{name}", "w") as wheel:
+            for path, *_ in csv.reader(file):
+                if not path.startswith("..") and "__pycache__" not in path and os.path.exists(f"{site}/{path}"):
+                    wheel.write(f"{site}/{path}", path)
+        with open(f"{folder}/index.html", "w", encoding="ascii") as file:
+            file.write(f'<a href="{name}">{name}</a>')
+        return f"file://{os.path.dirname(folder)}"
+
     def test_in_a_fresh_environment_it_diffs(self):
-        venv = self.empty()
+        """By the line that documents and make tell, beside wheels of other platforms; also without sqlite3."""
+        place, venv = self.place(), self.empty()
+        other = os.path.basename(self.package(".whl")).replace(MACHINE, NOT_OURS[0])
+        with open(f"{self.dist}/packages/{other}", "w", encoding="ascii"):
+            self.addCleanup(os.remove, f"{self.dist}/packages/{other}")
         run(sys.executable, "-m", "venv", venv)
-        path = f"{venv}/bin:{os.environ['PATH']}"
-        run("sh", "-c", self.line("pip install"), cwd=self.place(), PATH=path, PIP_DISABLE_PIP_VERSION_CHECK="1")
+        path, index = f"{venv}/bin:{os.environ['PATH']}", self.index()
+        self.began = time.monotonic()
+        run("sh", "-c", self.line("pip install"), cwd=place, PATH=path, PIP_INDEX_URL=index,
+            PIP_DISABLE_PIP_VERSION_CHECK="1")
         self.assertEqual(run(f"{venv}/bin/python", "-c", self.DIFF, QUERY), ANSWER + "\n")
         self.assert_within_a_minute()
         self.assertEqual(run(f"{venv}/bin/pip", "check"), "No broken requirements found.\n")
+        without = self.empty()
+        with open(f"{without}/sqlite3.py", "w", encoding="ascii") as file:
+            file.write("raise ImportError('not here')\n")
+        for there in {}, {"PYTHONPATH": without}:
+            self.assertEqual(run(f"{venv}/bin/tracediff", CONTROL, TEST, **there).splitlines()[0], ANSWER)
+        kind = "import tracediff; print(type(tracediff.connect()).__mro__[2].__module__)"
+        self.assertEqual(run(f"{venv}/bin/python", "-c", kind, PYTHONPATH=without), "apsw\n")
+
+    def test_documents_and_make_tell_one_line(self):
+        line = self.line("pip install")
+        for document in ("README.md", "ext/packages/python/README.md", "examples/notebook.ipynb"):
+            self.assertIn(f"`{line}`", read(document))
+        folder = self.empty()
+        self.assertEqual(make("wheel", folder).splitlines()[-1],
+                         f"In a virtual environment: {line.replace('dist/', f'{folder}/')}")
 
     def test_installs_a_command(self):
         """In an environment as `pip install` makes it; the extra is apsw."""
