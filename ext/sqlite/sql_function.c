@@ -136,14 +136,15 @@ static bool read_selection(struct call *call, enum argument_role role, int side,
                            struct selection *selection)
 {
     int i = argument_of(call, role, side);
-    return i < 0 || argument_selection(call, i, role == NAMES_ITERATIONS, selection);
+    return i < 0 || argument_selection(call, i, selection);
 }
 
-static bool check_iterations(struct call *call, int side)
+/* Checks the ranks or iterations of a side. */
+static bool check_selection(struct call *call, enum argument_role role, int side)
 {
-    struct selection iterations = {.kind = SELECT_ALL};
-    bool done = read_selection(call, NAMES_ITERATIONS, side, &iterations);
-    selection_clear(&iterations);
+    struct selection selection = {.kind = SELECT_ALL};
+    bool done = read_selection(call, role, side, &selection);
+    selection_clear(&selection);
     return done;
 }
 
@@ -156,19 +157,21 @@ static bool check_paths(struct call *call, int argument)
     return done;
 }
 
-/* Checks a baseline that may be left out, beside the trace. */
-static bool check_baseline(struct call *call)
+/* Checks the ranks, which the statements may give to functions that take more, and a baseline that
+** may be left out, beside the trace. */
+static bool check_one(struct call *call)
 {
-    int i = argument_of(call, NAMES_TRACE, 1);
-    return i < 0 || call->function->arguments[i].required ||
-           (check_paths(call, i) && check_iterations(call, 1));
+    int baseline = argument_of(call, NAMES_TRACE, 1);
+    return check_selection(call, NAMES_RANKS, 0) &&
+           (baseline < 0 || call->function->arguments[baseline].required ||
+            (check_paths(call, baseline) && check_selection(call, NAMES_ITERATIONS, 1)));
 }
 
 /* Whether no ranks are given and by default they may be those of a job, so that all are read. */
 static bool may_be_job(const struct call *call)
 {
-    int rank = argument_of(call, NAMES_RANKS, 0);
-    return argument_takes_job(call, rank) && !call->values[rank] && !call->values[rank + 1];
+    int control = argument_of(call, NAMES_RANKS, 0), test = argument_of(call, NAMES_RANKS, 1);
+    return argument_takes_job(call, control) && !call->values[control] && !call->values[test];
 }
 
 /* Reads the files of control and test side by side, because the statements of a function that has
@@ -187,7 +190,7 @@ static bool read_both(struct call *call)
         requests[i] = (struct trace_request){
             .paths = &paths[i], .use = TRACE_FOR_FILES, .ranks = &ranks[i], .subject = ""};
         done = (may_be_job(call) || read_selection(call, NAMES_RANKS, i, &ranks[i])) &&
-               check_iterations(call, i) &&
+               check_selection(call, NAMES_ITERATIONS, i) &&
                argument_trace(&quiet, argument_of(call, NAMES_TRACE, i), &paths[i]) &&
                check_paths(call, argument_of(call, NAMES_CAPTURE, i));
     }
@@ -215,7 +218,7 @@ int sql_enter(struct call *call)
                     DEEPEST_NESTING);
         return SQLITE_ERROR;
     }
-    if (!(both ? read_both(call) : check_baseline(call)))
+    if (!(both ? read_both(call) : check_one(call)))
         return SQLITE_ERROR;
     if (connection->nesting++ == 0)
         connection->speaking = call;

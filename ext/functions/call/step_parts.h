@@ -24,6 +24,6 @@ int step_parts_produce(struct call *call, struct rows **rows, const struct step_
 
 /* Description of an argument. */
 #define STEP_CLOCK_ARGUMENT \
-    "clock", "TEXT", false, "whose steps: 'device' or 'host'; default 'device'"
+    "clock", TAKES_TEXT, false, "whose steps: 'device' or 'host'; default 'device'"
 
 #endif
