@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-#include "text/ascii.h"
 #include "trace/opening.h"
 #include "arguments.h"
+#include "function.h"
 
 /* Binds the arguments by name (S18). */
 static int bind_arguments(sqlite3_stmt *statement, struct call *call)
@@ -27,22 +27,20 @@ static int bind_arguments(sqlite3_stmt *statement, struct call *call)
     return SQLITE_OK;
 }
 
-/* Whether an error is an overflow of sum() or trace_busy_time(). Their texts name neither the
-** function nor the trace, so statement_failed() replaces them. */
-static bool is_overflow(const char *message)
+/* Whether an error is an overflow of sum() or trace_busy_time(). Their texts do not name the trace,
+** so statement_failed() replaces them. SQLite has no code for that of sum(), but all of its text is
+** this; that of a function which a statement uses begins with a name. */
+static bool is_overflow(sqlite3 *db)
 {
-    static const char *const tails[] = {"integer overflow", "beyond 64 bits"};
-    for (int i = 0; i < COUNT_OF(tails); i++)
-        if (ends(message, message + strlen(message), tails[i]))
-            return true;
-    return false;
+    return sqlite3_extended_errcode(db) == ERROR_OVERFLOW ||
+           strcmp(sqlite3_errmsg(db), "integer overflow") == 0;
 }
 
 /* Reports the error of a statement. */
 static void statement_failed(struct call *call)
 {
     const char *message = sqlite3_errmsg(call->connection->db), *before = " (";
-    if (!is_overflow(message)) {
+    if (!is_overflow(call->connection->db)) {
         failure_set(&call->failure, FAILURE_REQUEST, "%s", message);
         return;
     }

@@ -78,9 +78,10 @@ static void put_length(sqlite3_context *context, const struct statistics *group)
                                      : intervals_length(&group->side[0]);
     if (group->real)
         sqlite3_result_double(context, (double)length / FRACTIONS);
-    else if (length / FRACTIONS > INT64_MAX)
+    else if (length / FRACTIONS > INT64_MAX) {
         function_fail(context, group->name, "the length is beyond 64 bits");
-    else
+        sqlite3_result_error_code(context, ERROR_OVERFLOW);
+    } else
         sqlite3_result_int64(context, (sqlite3_int64)(length / FRACTIONS));
 }
 
