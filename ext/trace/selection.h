@@ -19,6 +19,7 @@ struct selection {
         SELECT_STEADY, /* iterations: all but the first and the last step (T12) */
         SELECT_FIRST,  /* iterations: the lowest step */
         SELECT_PHASE,  /* iterations: of those, the steps of a phase (T23) */
+        SELECT_WORST, /* ranks: the one with the highest peak of memory */
         SELECT_LIST
     } kind;
     int64_t *values; /* SELECT_LIST; owned */

@@ -202,6 +202,23 @@ class Tree(unittest.TestCase):
                     first -= 1
                 self.assertLessEqual(end + 1 - first, 80, f"{path}:{first + 1}")
 
+    def test_arguments_of_one_name_take_the_same(self):
+        """What they take is declared, so nothing is found by their names; users expect it of the names."""
+        expected = {"trace": "TRACE", "control": "TRACE", "test": "TRACE", "ranks": "RANKS", "control_rank": "RANKS",
+                    "test_rank": "RANKS", "iterations": "ITERATIONS", "control_iteration": "ITERATIONS",
+                    "test_iteration": "ITERATIONS", "control_iterations": "ITERATIONS", "steps": "STEPS",
+                    "capture": "CAPTURE", "control_capture": "CAPTURE", "test_capture": "CAPTURE"}
+        declared = [(path, *found) for path in sources()
+                    for found in re.findall(r'"(\w+)",[\s\\]*TAKES_(\w+)', open(path, encoding="utf-8").read())]
+        for path in glob.glob(os.path.join(ROOT, "sql", "*", "*.sql")):
+            declared += [(path, name, word.split("|")[0].upper()) for name, word in
+                         re.findall(r"(?m)^--   :(\w+) +(\S+)", open(path, encoding="utf-8").read())]
+        self.assertGreater(len(declared), 200)
+        for path, name, kind in declared:
+            if name in expected:
+                with self.subTest(path, name=name):
+                    self.assertEqual(kind.split("_OR_")[0], expected[name])
+
     def test_exported_symbols(self):
         listed = subprocess.run(["nm", "-D", "--defined-only", EXTENSION], capture_output=True, text=True, check=True)
         names = {line.split()[2] for line in listed.stdout.splitlines()}

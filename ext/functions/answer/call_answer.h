@@ -69,10 +69,10 @@ bool answer_request_read(struct call *call, struct answer_request *request);
 /* Descriptions of these arguments. */
 /* clang-format off */
 #define ANSWER_ARGUMENTS \
-    {"control_untraced", "REAL>=0", false, \
+    {"control_untraced", TAKES_AMOUNT, false, \
      "ms a step of control, measured without the profiler; default not known"}, \
-    {"test_untraced", "REAL>=0", false, "the same for test"}, \
-    {"gains", "0|1", false, \
+    {"test_untraced", TAKES_AMOUNT, false, "the same for test"}, \
+    {"gains", TAKES_FLAG, false, \
      "1: causes end with what a step gains if they are undone (C11), which takes about half of the " \
      "time; default 1"}
 /* clang-format on */

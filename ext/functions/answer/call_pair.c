@@ -64,8 +64,7 @@ static bool add_length(void *to, const struct attributed_step *step)
 static bool asks_for_all(struct call *call, int side, bool *all)
 {
     struct selection iterations;
-    bool done = argument_selection(call, argument_of(call, NAMES_ITERATIONS, side), true,
-                                   &iterations);
+    bool done = argument_selection(call, argument_of(call, NAMES_ITERATIONS, side), &iterations);
     *all = iterations.kind == SELECT_ALL || iterations.kind == SELECT_LIST;
     selection_clear(&iterations);
     return done;

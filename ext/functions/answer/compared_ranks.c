@@ -48,8 +48,8 @@ bool compared_ranks_find(struct call *call, struct compared_ranks *compared)
     struct common_ranks common = {.count = 0};
     struct selection *chosen = compared->chosen;
     *compared = (struct compared_ranks){.chosen = {{.kind = SELECT_DEFAULT}}, .ranks = NUMBER_NONE};
-    bool done = argument_selection(call, argument_of(call, NAMES_RANKS, 0), false, &chosen[0]) &&
-                argument_selection(call, argument_of(call, NAMES_RANKS, 1), false, &chosen[1]);
+    bool done = argument_selection(call, argument_of(call, NAMES_RANKS, 0), &chosen[0]) &&
+                argument_selection(call, argument_of(call, NAMES_RANKS, 1), &chosen[1]);
     bool given = chosen[0].kind != SELECT_DEFAULT || chosen[1].kind != SELECT_DEFAULT;
     if (done && (!given || chosen[0].job || chosen[1].job))
         done = call_common_ranks(call, &common);

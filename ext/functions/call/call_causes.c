@@ -24,7 +24,7 @@ static bool open_ranks(struct call *call, const struct call_causes_request *requ
 {
     struct selection iterations;
     bool done = call_selection(call, request->iterations[number],
-                               argument_of(call, NAMES_ITERATIONS, number), true, &iterations) &&
+                               argument_of(call, NAMES_ITERATIONS, number), &iterations) &&
                 trace_choose_steps(&opened->trace, &iterations, STEPS_OF_ANY,
                                    number == 0 ? "control" : "test", &side->steps, &call->failure);
     if (done)

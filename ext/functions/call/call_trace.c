@@ -23,12 +23,12 @@ static bool path_of_request(struct call *call, const char *path, struct trace_pa
     return paths->count > 0 || paths_none(paths, path, call_stopper(call), &call->failure);
 }
 
-bool call_selection(struct call *call, const struct selection *given, int argument, bool steady,
+bool call_selection(struct call *call, const struct selection *given, int argument,
                     struct selection *selection)
 {
     if (given)
         return selection_copy(selection, given) || failure_memory(&call->failure);
-    return argument < 0 || argument_selection(call, argument, steady, selection);
+    return argument < 0 || argument_selection(call, argument, selection);
 }
 
 static bool read_arguments(struct call *call, const struct call_trace_request *request,
@@ -39,8 +39,8 @@ static bool read_arguments(struct call *call, const struct call_trace_request *r
     int steps = argument_of(call, NAMES_STEPS, 0);
     int iterations = request->whole ? -1 : argument_of(call, NAMES_ITERATIONS, request->side);
     wanted->of_steps = iterations >= 0;
-    if (!call_selection(call, request->ranks, ranks, false, &wanted->ranks) ||
-        !call_selection(call, request->iterations, iterations, true, &wanted->iterations) ||
+    if (!call_selection(call, request->ranks, ranks, &wanted->ranks) ||
+        !call_selection(call, request->iterations, iterations, &wanted->iterations) ||
         (steps >= 0 && !argument_steps(call, steps, &wanted->steps)) ||
         !(request->path ? path_of_request(call, request->path, &wanted->paths)
                         : argument_trace(call, trace, &wanted->paths)))
@@ -118,8 +118,8 @@ bool call_common_ranks(struct call *call, struct common_ranks *common)
     for (int i = 0; i < 2; i++) {
         requests[i] = (struct call_trace_request){
             .side = i, .whole = true, .use = TRACE_FOR_EVENTS};
-        done = done && argument_selection(call, argument_of(call, NAMES_ITERATIONS, i), true,
-                                          &iterations[i]);
+        done = done &&
+               argument_selection(call, argument_of(call, NAMES_ITERATIONS, i), &iterations[i]);
         requests[i].of_profiler = iterations[i].kind == SELECT_FIRST;
     }
     if (done && (done = call_traces_open(call, requests, 2, opened))) {

@@ -27,6 +27,6 @@ bool argument_step_clock(struct call *call, int argument, enum step_clock *clock
 
 /* Description of an argument. */
 #define STEP_CLOCK_ARGUMENT \
-    "clock", "TEXT", false, "whose steps: 'device' or 'host'; default 'device'"
+    "clock", TAKES_TEXT, false, "whose steps: 'device' or 'host'; default 'device'"
 
 #endif

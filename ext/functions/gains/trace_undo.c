@@ -54,12 +54,12 @@ static const struct argument arguments_of_undo[] = {
     {CONTROL_ARGUMENT},
     {TEST_ARGUMENT},
     SELECTIONS_OF_JOB,
-    {"shown", "INTEGER>=0", false,
+    {"shown", TAKES_COUNT, false,
      "small causes are merged until so many hold three quarters of the sum of |diff_time|; "
      "default none is merged"},
-    {"most", "INTEGER>=0", false,
+    {"most", TAKES_COUNT, false,
      "how many causes are undone one by one, the largest; the others have no gains; default all"},
-    {"fallible", "0|1", false,
+    {"fallible", TAKES_FLAG, false,
      "1: if the simulation fails, one row of kind 'failed' has the error as text; default 0"},
     {STEPS_ARGUMENT},
 };

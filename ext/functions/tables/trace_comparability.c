@@ -26,7 +26,7 @@ static const struct argument arguments_of_comparability[] = {
     {TEST_ARGUMENT},
     SELECTIONS_OF_STEPS,
     {STEP_CLOCK_ARGUMENT},
-    {"shapes", "INTEGER>=0", false,
+    {"shapes", TAKES_COUNT, false,
      "0: without the topics shapes and types, which read args; default 1"},
     {STEPS_ARGUMENT},
 };

@@ -96,7 +96,7 @@ enum { BY_KEYS = 2, BY_DEVICE_TYPE = 7, BY_USE_SHORT_NAME };
 static const struct argument arguments_of_diff_by[] = {
     {CONTROL_ARGUMENT},
     {TEST_ARGUMENT},
-    {"keys", "TEXT", true,
+    {"keys", TAKES_TEXT, true,
      "one or more of op, top_op, module, annotation, kernel, kernel_type, cat, stream, shapes, "
      "types, name, grid and block, between commas"},
     SELECTIONS_OF_DIFF,

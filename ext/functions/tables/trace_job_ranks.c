@@ -30,7 +30,7 @@ static const struct table_column columns_of_job_ranks[] = {
 
 static const struct argument arguments_of_job_ranks[] = {
     {TRACE_ARGUMENT},
-    {"ranks", "", false, "integer, JSON array or 'all'; default 'all'"},
+    {"ranks", TAKES_RANKS, false, "integer, JSON array or 'all'; default 'all'"},
     {STEPS_ARGUMENT},
 };
 

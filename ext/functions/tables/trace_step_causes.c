@@ -42,7 +42,7 @@ static const struct argument arguments_of_step_causes[] = {
     {TEST_ARGUMENT},
     SELECTIONS_OF_JOB,
     {STEP_CLOCK_ARGUMENT},
-    {"shown", "INTEGER>=0", false,
+    {"shown", TAKES_COUNT, false,
      "small causes are merged until so many hold three quarters of the sum of |diff_time|; "
      "default none is merged"},
     {STEPS_ARGUMENT},
