@@ -221,13 +221,12 @@ class Rules(InFolder):
         self.assertEqual(self.pair(*[(1, None)] * 5, (20, None)), ("no change", None))
 
     def test_other_shapes_beside_load(self):
-        """What load does not explain is other work: the verdict of summary and report is clear if that is half of it
-        (L7.5)."""
-        for factor, shapes, us, said in ((2, [[8, 8]], 200, "no clear difference"),
-                                         (2, [[16, 8]], 200, "no clear difference"),
-                                         (2, [[16, 8]], 3000, "test does other work"),
-                                         (0.8, [[4, 8]], 75, "no clear difference"),
-                                         (0.8, [[4, 8]], 1, "test does other work")):
+        """Steps are all longer, or all shorter: the verdict is clear if load leaves a quarter of that (C7.3)."""
+        for factor, shapes, us, said in ((2, [[8, 8]], 200, "test is slower, as load explains"),
+                                         (2, [[16, 8]], 200, "test is slower, as load explains"),
+                                         (2, [[16, 8]], 3000, "test is slower here"),
+                                         (0.8, [[4, 8]], 75, "test is faster, as load explains"),
+                                         (0.8, [[4, 8]], 1, "test is faster here")):
             write("a.json", program([*self.OPERATORS,
                                      ("aten::sort", 100 if factor > 1 else 1000, [[8, 8]], ["float"], 0)], 6))
             write("b.json", program([*((name, us * factor, *rest) for name, us, *rest in self.OPERATORS),
@@ -235,8 +234,7 @@ class Rules(InFolder):
             with self.subTest(factor=factor, shapes=shapes, us=us):
                 self.assertRegex(self.value("SELECT text FROM trace_summary('a.json', 'b.json')"), f"^{said}: ")
                 html = self.value("SELECT html FROM trace_diff_report('a.json', 'b.json')")
-                self.assertEqual("<h1>No clear difference" in html, said == "no clear difference")
-                self.assertEqual(": test does other work</h1>" in html, said == "test does other work")
+                self.assertIn(f": {said}</h1>", html)
 
     def test_other_shapes_and_types_are_not_compared(self):
         self.assertEqual(self.pair((2, ["double", "double", "Scalar"])), ("too few operators", None))

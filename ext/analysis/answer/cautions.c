@@ -52,7 +52,9 @@ void cautions_choose(struct cautions *cautions, const struct cautions_request *r
     for (size_t i = 0; i < cautions->count; i++) {
         struct caution *caution = &cautions->items[i];
         caution->is_most = caution == most;
-        caution->severity = caution->is_most ? SEVERE_MOST : caution->severity;
+        caution->is_told = caution->is_most || (caution->code == CAUTION_LOAD && request->tells_load);
+        if (caution->is_most && caution->severity > SEVERE_MOST)
+            caution->severity = SEVERE_MOST;
         if (caution->is_most || caution->is_said)
             cautions->items[kept++] = *caution;
     }

@@ -12,6 +12,7 @@
 /* In the order of severity. */
 enum severity {
     SEVERE_DEVICE, /* a side has no steps or no device work, or the devices differ */
+    SEVERE_KIND,   /* other types, or a mode that runs Python in each operator */
     SEVERE_MOST,   /* what makes most of the difference as a whole */
     SEVERE_OVERHEAD,
     SEVERE_LOAD,
@@ -25,6 +26,7 @@ enum severity {
 
 enum caution_code {
     CAUTION_CHECK,
+    CAUTION_MODE,     /* one side runs Python in each operator */
     CAUTION_OVERHEAD, /* of the profiler */
     CAUTION_LOAD,
     CAUTION_CLOCK,
@@ -38,7 +40,7 @@ struct caution {
     enum caution_code code;
     enum severity severity;
     size_t place; /* the order of those that are as severe */
-    size_t of;    /* the check, the unit or the long step that it is about */
+    size_t of;    /* the check, the unit, the long step or the work that it is about */
     bool of_load; /* CAUTION_LOAD: it is of a unit, else of all ranks together */
     int64_t parts, others; /* ranks or steps, of which this is one; and steps of the other side */
     int64_t rank;
@@ -47,6 +49,7 @@ struct caution {
     double whole;  /* ms: the difference, with what outliers would add */
     bool is_said;  /* also if it does not make most */
     bool is_most;
+    bool is_told; /* ms is said: it is most, or of load beside a difference of hosts that is said */
 };
 
 struct cautions {
@@ -57,6 +60,7 @@ struct cautions {
 struct cautions_request {
     double control_ms;
     bool is_clear;  /* the judgement is */
+    bool tells_load; /* what load makes is said in any case */
     bool is_severe; /* a caution is SEVERE_DEVICE: nothing makes most */
     double largest; /* ms of the largest single cause, with the sign of the difference */
 };

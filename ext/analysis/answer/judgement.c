@@ -1,8 +1,20 @@
 #include "judgement.h"
 
+#include <math.h>
+
+#include "thresholds.h"
+
+/* C7.3: whether all steps of a side are longer, and by more than load explains. */
+static bool is_beyond_load(const struct pair *pair, const struct load *load)
+{
+    double diff = pair_diff(pair), control = pair->sides[0].mean;
+    double explained = diff > 0 ? control * (fmax(load->factor.high, 1) - 1)
+                                : control * (1 - fmin(load->factor.low, 1));
+    return fabs(diff) - explained >= LOAD_LEAVES * fabs(diff);
+}
+
 enum judged judge(const struct pair *pair, const struct verdict *verdict, const struct load *load)
 {
-    (void)pair;
     if (verdict->is == VERDICT_NOTHING)
         return JUDGED_NOTHING;
     if (verdict->is == VERDICT_SAME)
@@ -11,5 +23,9 @@ enum judged judge(const struct pair *pair, const struct verdict *verdict, const 
         return JUDGED_UNCLEAR;
     if (!load->there || load->is_waiting)
         return JUDGED_CLEAR;
-    return load->other_work ? JUDGED_OTHER_WORK : JUDGED_UNCLEAR;
+    if (pair_is_apart(pair) && is_beyond_load(pair, load))
+        return JUDGED_CLEAR;
+    return load->other_work      ? JUDGED_OTHER_WORK
+           : pair_is_apart(pair) ? JUDGED_LOAD
+                                 : JUDGED_UNCLEAR;
 }

@@ -11,6 +11,7 @@ enum judged {
     JUDGED_NOTHING,
     JUDGED_SAME,
     JUDGED_UNCLEAR,
+    JUDGED_LOAD,       /* all steps are longer, or shorter, and load explains it */
     JUDGED_OTHER_WORK, /* test does other work */
     JUDGED_CLEAR       /* it is slower or faster, as the verdict says */
 };

@@ -15,6 +15,7 @@
 #define SOME_SLOW_STEPS 2 /* C4: steps that are longer */
 #define SOME_PART 0.25 /* C4: of test's steps; of the others, too */
 #define SOME_RATIO 1.02 /* C4: by control's longest step */
+#define SOME_FAR_RATIO 1.5 /* C4: of the shortest of these by the longest of the others */
 #define STRATUM_STEPS 8 /* C5: a side */
 #define STRATUM_RATIO 1.005 /* C5: of the medians */
 #define STRATUM_PAIRS 0.9 /* C5: of the pairs of steps */
@@ -43,6 +44,7 @@
 
 /* Cautions and causes (trace_summary) */
 #define LOAD_WAITS 0.5 /* C7: of the difference, by waits, gaps and calls */
+#define LOAD_LEAVES 0.25 /* C7.3: of the difference, that load does not explain */
 #define LOAD_BEYOND 0.5 /* C7, L7.5: of the difference, by operators, beyond what load explains */
 #define SECONDS_FROM 10000.0 /* C5: ms; steps from there on are in s */
 #define TIMES_FROM 999.5 /* C5: percent; from there on it is said how many times */

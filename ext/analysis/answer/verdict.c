@@ -132,16 +132,25 @@ static bool judge_sizes(struct verdict *verdict, const struct pair *pair,
 static bool is_slower_in_some(const struct pair *pair, struct verdict *verdict)
 {
     const struct pair_side *control = &pair->sides[0], *test = &pair->sides[1];
-    int64_t slow = 0, within = 0, steps = test->windows / (test->ranks > 0 ? test->ranks : 1);
+    int64_t slow = 0, within = 0, kept = 0, steps = test->windows / (test->ranks > 0 ? test->ranks : 1);
+    double shortest = INFINITY, longest = 0; /* of those that are slow, and of the others */
     for (size_t i = 0; i < test->count; i++) {
         double ms = test->steps[i].ms;
-        slow += !test->steps[i].is_out && ms > 2 * control->high - control->low &&
-                ms > SOME_RATIO * control->high;
-        within += !test->steps[i].is_out && ms <= control->high;
+        if (test->steps[i].is_out)
+            continue;
+        kept++;
+        if (ms > 2 * control->high - control->low && ms > SOME_RATIO * control->high) {
+            slow++;
+            shortest = fmin(shortest, ms);
+        } else {
+            longest = fmax(longest, ms);
+        }
+        within += ms <= control->high;
     }
     verdict->slow = slow;
     return control->windows >= SOME_OF_STEPS && test->windows >= SOME_OF_STEPS &&
-           slow >= SOME_SLOW_STEPS && slow + within == steps &&
+           slow >= SOME_SLOW_STEPS && kept == steps &&
+           (slow + within == steps || shortest >= SOME_FAR_RATIO * longest) &&
            (double)slow >= SOME_PART * (double)steps &&
            (double)slow <= (1 - SOME_PART) * (double)steps;
 }

@@ -152,7 +152,7 @@ static bool find_parts(struct answer_facts *facts, size_t shown, struct answer_c
         !causes_merge(&facts->causes.causes, shown, call_stopper(facts->call),
                       &facts->call->failure))
         return false;
-    bool done = cause_words_begin(&words, &facts->causes.causes);
+    bool done = cause_words_begin(&words, &facts->causes);
     words.bare = true;
     for (size_t i = 0; done && i < facts->causes.causes.count; i++)
         done = add_cause(to, &words, i);
@@ -320,7 +320,7 @@ bool answer_cause_text(struct answer_facts *facts, const struct answer_causes *c
 {
     const struct answer_cause *item = &causes->items[i];
     struct cause_words words;
-    bool done = cause_words_begin(&words, &facts->causes.causes);
+    bool done = cause_words_begin(&words, &facts->causes);
     words.bare = true;
     words.instead = instead->text;
     words.instead_length = instead->length;

@@ -10,6 +10,7 @@
 #include "functions/words/label_words.h"
 #include "functions/words/rank_words.h"
 #include "functions/words/verdict_words.h"
+#include "functions/words/work_words.h"
 
 /* While a line is written. It is the prefix, the body and the tail; of one that is too long, the
 ** body is cut. */
@@ -229,6 +230,7 @@ static void write_untraced(struct words *words)
 const char *caution_code(const struct answer *answer, const struct caution *caution)
 {
     static const char *const codes[] = {
+        [CAUTION_MODE] = "modes",
         [CAUTION_OVERHEAD] = "overhead", [CAUTION_LOAD] = "load",
         [CAUTION_CLOCK] = "clock",       [CAUTION_RANKS] = "ranks",
         [CAUTION_OUTLIER] = "outlier",   [CAUTION_LONG_STEP] = "long_step",
@@ -373,6 +375,10 @@ static void write_caution(struct words *words)
     switch (caution->code) {
     case CAUTION_CHECK:
         write_check(words, caution);
+        break;
+    case CAUTION_MODE:
+        write_change_of_runs(text, &answer->facts.work, &answer->facts.work.items[caution->of], true);
+        write_string(text, ": it runs Python in each operator");
         break;
     case CAUTION_OVERHEAD:
         write_string(text, "the profiler changes the difference: without it ");

@@ -66,7 +66,7 @@ static void add_heads(struct answer *answer)
         line = add_line(answer, LINE_CAUTION);
         line->of = i;
         line->code = caution_code(answer, caution);
-        line->diff_ms = caution->is_most ? caution->ms : NAN;
+        line->diff_ms = caution->is_told ? caution->ms : NAN;
         if (caution->code != CAUTION_OUTLIER)
             line->share = line->diff_ms / pair_diff(pair);
         if (caution_names_rank(answer, caution))
@@ -98,14 +98,28 @@ static bool replaces(const struct answer *answer, const struct answer_cause *cau
     return false;
 }
 
-/* Whether a cause that is sure to have a line names work. */
+/* Whether a change of runs is of this name. */
+static bool is_change(const struct answer *answer, size_t change, uint32_t name)
+{
+    const struct run_changes *work = &answer->facts.work;
+    return name_compare(&work->names.items[work->items[change].name],
+                        &answer->causes.texts.items[name]) == 0;
+}
+
+/* Whether a caution, or a cause that is sure to have a line, names work. */
 static bool is_named(const struct layout *layout, const struct answer_work *work)
 {
-    const struct answer_causes *causes = &layout->answer->causes;
+    const struct answer *answer = layout->answer;
+    const struct answer_causes *causes = &answer->causes;
+    for (size_t i = 0; i < answer->cautions.chosen.count; i++) {
+        const struct caution *caution = &answer->cautions.chosen.items[i];
+        if (caution->code == CAUTION_MODE && is_change(answer, caution->of, work->name))
+            return true;
+    }
     for (size_t i = 0; i < causes->count && i < layout->sure; i++) {
         const struct answer_cause *cause = &causes->items[i];
         if (is_line(layout, cause) && ((cause->name == work->name && cause->named) ||
-                                       replaces(layout->answer, cause, work->name)))
+                                       replaces(answer, cause, work->name)))
             return true;
     }
     return false;
@@ -140,12 +154,13 @@ static const struct name *counts_of(const struct answer *answer, size_t i)
     return counts;
 }
 
-/* C9: waits that changed the other way than the step come after the others, the mix last. */
+/* C9: waits of the device that changed the other way than the step come after the others, the mix
+** last. */
 static int group_of(const struct answer *answer, const struct answer_cause *cause)
 {
-    return cause->is_mix ? 2
-           : cause->is_wait && cause->diff_ms * pair_diff(&answer->facts.pair.pair) < 0 ? 1
-                                                                                       : 0;
+    const struct pair *pair = &answer->facts.pair.pair;
+    bool wait = cause->is_wait && !(pair->sides[0].of_host && pair->sides[1].of_host);
+    return cause->is_mix ? 2 : wait && cause->diff_ms * pair_diff(pair) < 0 ? 1 : 0;
 }
 
 static void add_cause(struct answer *answer, size_t i)

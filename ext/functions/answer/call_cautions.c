@@ -6,6 +6,7 @@
 #include "analysis/answer/thresholds.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "text/ascii.h"
 
 /* While cautions are found. Times are ms a step. */
 struct finder {
@@ -101,7 +102,9 @@ static bool add_checks(struct finder *finder)
         const struct check *check = &checks->items[i];
         enum severity severity = check->code <= CHECK_MEMORY  ? SEVERE_DEVICE
                                  : check->code == CHECK_RANKS ? SEVERE_OTHER_RANKS
-                                                              : SEVERE_CHECK;
+                                 : check->code == CHECK_FLOATS || check->code == CHECK_RETYPED
+                                     ? SEVERE_KIND
+                                     : SEVERE_CHECK;
         struct caution *caution = NULL;
         if (check->matters != MATTERS_YES)
             continue;
@@ -121,6 +124,28 @@ static bool add_checks(struct finder *finder)
         caution->of = i;
         if (check->code == CHECK_RETYPED)
             caution->ms = check->diff / 1000;
+    }
+    return true;
+}
+
+/* Adds that only one side has a dispatch mode, which runs Python in each operator. */
+static bool add_mode(struct finder *finder)
+{
+    struct answer_facts *facts = finder->facts;
+    if (facts->pair.pair.strata_count != 1)
+        return true;
+    if (!facts_work(facts))
+        return false;
+    for (size_t i = 0; i < facts->work.count; i++) {
+        const struct run_change *change = &facts->work.items[i];
+        const struct name *name = &facts->work.names.items[change->name];
+        if ((change->high[0] > 0 && change->high[1] > 0) ||
+            !ends(name->text, name->text + name->length, "DispatchMode"))
+            continue;
+        struct caution *caution = add(finder, CAUTION_MODE, SEVERE_KIND, 0);
+        if (caution)
+            caution->of = i;
+        return caution;
     }
     return true;
 }
@@ -389,10 +414,11 @@ bool call_cautions_find(struct answer_facts *facts, double untraced, struct call
     struct finder finder = {
         .facts = facts, .found = found, .diff = pair_diff(&facts->pair.pair)};
     struct cautions_request request = {.control_ms = facts->pair.pair.sides[0].mean,
-                                       .is_clear = facts->judged == JUDGED_CLEAR};
+                                       .is_clear = facts->judged == JUDGED_CLEAR,
+                                       .tells_load = facts->judged >= JUDGED_LOAD && facts->load.there};
     *found = (struct call_cautions){.chosen = {.count = 0}};
     bool done = facts_checks(facts) && find_long_steps(&finder) && find_waiting(&finder) &&
-                add_checks(&finder) && add_overhead(&finder, untraced) && add_loads(&finder) &&
+                add_checks(&finder) && add_mode(&finder) && add_overhead(&finder, untraced) && add_loads(&finder) &&
                 add_clocks(&finder) &&
                 (facts->pair.ranks.left_out.count == facts->pair.ranks.left_out.taken ||
                  add(&finder, CAUTION_RANKS, SEVERE_LEFT_OUT, 0)) &&

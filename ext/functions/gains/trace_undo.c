@@ -133,11 +133,11 @@ static void add_rest(struct result *result, const struct undo *undo,
     result_string(result, "what is left: not explained by the causes above");
 }
 
-static bool add_rows(struct call *call, struct result *result, const struct causes *causes,
+static bool add_rows(struct call *call, struct result *result, const struct call_causes *found,
                      const struct undo *undo, const struct call_simulation *control)
 {
     struct cause_words words;
-    bool done = cause_words_begin(&words, causes) || failure_memory(&call->failure);
+    bool done = cause_words_begin(&words, found) || failure_memory(&call->failure);
     for (size_t i = 0; i < undo->count && done; i++)
         add_row(result, &words, undo, &undo->items[i]);
     if (done)
@@ -157,7 +157,7 @@ static bool simulate_causes(struct call *call, const struct call_trace *opened,
         .cumulative = call_wants(call, UNDO_CUMULATIVE) || call_wants(call, UNDO_CUMULATIVE_NS)};
     struct call_undo undone;
     bool done = call_undo_find(call, opened, found, &request, &undone) &&
-                add_rows(call, result, &found->causes, &undone.undo, &undone.simulations[0]);
+                add_rows(call, result, found, &undone.undo, &undone.simulations[0]);
     call_undo_close(&undone);
     return done;
 }

@@ -110,10 +110,11 @@ static void add_row(struct result *result, struct cause_words *words, const stru
     cause_words_add(words, result);
 }
 
-static bool add_rows(struct call *call, struct result *result, const struct causes *causes)
+static bool add_rows(struct call *call, struct result *result, const struct call_causes *found)
 {
+    const struct causes *causes = &found->causes;
     struct cause_words words;
-    bool done = cause_words_begin(&words, causes) || failure_memory(&call->failure);
+    bool done = cause_words_begin(&words, found) || failure_memory(&call->failure);
     for (size_t i = 0; i < causes->count && done; i++) {
         const struct cause *cause = &causes->items[i];
         done = (cause->time[0] <= INT64_MAX && cause->time[1] <= INT64_MAX) ||
@@ -138,7 +139,7 @@ static int step_causes_produce(struct call *call, struct rows **rows)
         const struct call_causes_request request = {.clock = clock,
                                                     .shown = (size_t)shown};
         if (call_causes_find(call, &request, opened, &found))
-            add_rows(call, result, &found.causes);
+            add_rows(call, result, &found);
         call_causes_close(&found);
     }
     for (int i = 0; i < 2; i++)

@@ -26,9 +26,10 @@ static void write_name_of(struct cause_words *words, const struct cause *cause)
         write_bytes(&words->text, words->room, length);
 }
 
-bool cause_words_begin(struct cause_words *words, const struct causes *causes)
+bool cause_words_begin(struct cause_words *words, const struct call_causes *found)
 {
-    *words = (struct cause_words){.causes = causes};
+    const struct causes *causes = &found->causes;
+    *words = (struct cause_words){.causes = causes, .opened = found->opened};
     words->room = memory_allocate(2 * (names_longest(&causes->names) + LABEL_ROOM));
     words->label_counts = memory_zeroed(causes->count, sizeof *words->label_counts);
     bool done = words->room && words->label_counts;
@@ -135,14 +136,29 @@ static void write_replaced(struct cause_words *words, const struct cause *cause)
     write_area(words, cause);
 }
 
+/* Whether an event has a name. */
+static bool is_of_event(const struct cause_words *words, const struct name *name)
+{
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < words->opened[side].trace.count; i++) {
+            const struct trace_member *member = &words->opened[side].trace.members[i];
+            if (member->chosen &&
+                names_find(&member->file->names, name->text, name->length) != NAME_NONE)
+                return true;
+        }
+    return false;
+}
+
 /* Whether the name of a cause is that of a gap (A5.4), which is no thing to wait for. */
 static bool is_gap(const struct cause_words *words, const struct cause *cause)
 {
     const struct name *name =
         cause->name == NAME_NONE ? NULL : &words->causes->names.items[cause->name];
     const char *end = name ? name->text + name->length : NULL;
-    return name && (begins(name->text, end, "between ") || begins(name->text, end, "before ") ||
-                    begins(name->text, end, "after "));
+    return name &&
+           (begins(name->text, end, "between ") || begins(name->text, end, "before ") ||
+            begins(name->text, end, "after ")) &&
+           !is_of_event(words, name);
 }
 
 static void write_late(struct cause_words *words, const struct cause *cause)

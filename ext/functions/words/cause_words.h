@@ -4,13 +4,14 @@
 #ifndef TRACEDIFF_CAUSE_WORDS_H
 #define TRACEDIFF_CAUSE_WORDS_H
 
-#include "analysis/causes/causes.h"
 #include "chart/writer.h"
+#include "functions/call/call_causes.h"
 #include "sqlite/rows.h"
 
 /* The causes in words. */
 struct cause_words {
     const struct causes *causes;
+    const struct call_trace *opened; /* whose they are */
     struct names labels;  /* of communication */
     size_t *label_counts; /* causes by label */
     size_t late, unrecorded; /* causes of the kinds 'host late' and 'not recorded' */
@@ -23,7 +24,7 @@ struct cause_words {
 };
 
 /* False if out of memory; to be ended then, too. */
-bool cause_words_begin(struct cause_words *words, const struct causes *causes);
+bool cause_words_begin(struct cause_words *words, const struct call_causes *found);
 
 /* Writes a cause to `text`, and sets `named`. */
 void cause_words_write(struct cause_words *words, const struct cause *cause);

@@ -24,7 +24,10 @@ void write_judged(struct writer *text, enum judged judged, const struct verdict 
         [JUDGED_SAME] = "no difference",
         [JUDGED_UNCLEAR] = "no clear difference",
         [JUDGED_OTHER_WORK] = "test does other work"};
-    if (judged != JUDGED_CLEAR) {
+    if (judged == JUDGED_LOAD) {
+        write_string(text, verdict->is == VERDICT_SLOWER ? "test is slower, as load explains"
+                                                         : "test is faster, as load explains");
+    } else if (judged != JUDGED_CLEAR) {
         write_string(text, others[judged]);
     } else if (verdict->of == OF_SOME_STEPS) {
         write_string(text, "test is slower here in ");
