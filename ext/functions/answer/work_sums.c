@@ -17,7 +17,7 @@ bool device_sums_find(struct call *call, const struct call_trace *opened, bool w
                            .rename = name_stable,
                            .wants_executions = work,
                            .wants_work = work};
-    return call_keyed_add(call, opened, DEVICE_GPU, sums);
+    return call_keyed_add(call, opened, DEVICE_GPU, true, sums);
 }
 
 bool host_sums_find(struct call *call, const struct call_trace *opened, struct keyed *sums)
@@ -28,5 +28,5 @@ bool host_sums_find(struct call *call, const struct call_trace *opened, struct k
                                     [HOST_TYPES] = KEY_TYPES},
                            .width = HOST_KEYS,
                            .rename = name_stable};
-    return call_keyed_add(call, opened, DEVICE_CPU, sums);
+    return call_keyed_add(call, opened, DEVICE_CPU, false, sums);
 }
