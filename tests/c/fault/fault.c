@@ -402,7 +402,9 @@ static const struct trial {
     {.name = "trace_work_diff",
      .sql = "SELECT * FROM trace_work_diff('a', 'b');"
             "SELECT * FROM trace_work_diff('a', 'b', 'all', 'all', 'all', 0)"},
-    {.name = "trace_host_factor", .sql = "SELECT * FROM trace_host_factor('a', 'b')"},
+    {.name = "common factors",
+     .sql = "SELECT * FROM trace_clock_factor('a', 'b');"
+            "SELECT * FROM trace_host_factor('a', 'b')"},
     {.name = "critical_path",
      .sql = "SELECT * FROM critical_path('a', 'all', 'all');"
             "SELECT * FROM critical_path('syncs')"},
