@@ -299,6 +299,7 @@ class Apart(InFolder):
                  changed(collective, 7, 0)),
                 ("rank 0 has a collective queued behind event 1, which is not before it", other, step_row,
                  changed(changed(changed(collective, 4, 20), 6, 1), 7, 1)),
+                ("rank 0 has event 0 of a file without a step", other, step_row, changed(collective, 2, "b")),
                 ("rank 0 is exposed to event 0, which is not there", other, step_row, exposed),
                 ("rank 0 has step 3 twice", other, step_row, changed(step_row, 2, "b")),
                 ("rank 0 has two files without steps", changed(step_row, 3, None),
