@@ -239,8 +239,8 @@ class Hostile(InFolder):
         head = pickle.dumps({"segments": [], "device_traces": []}, protocol=4)
         begin = head[:head.index(b"device_traces") + 13] + b"\x94]]"
         with open("x.pickle", "wb") as file:
-            file.write(gzip.compress(begin + b"}r\xe8\3\0\0a") + gzip.compress(b"(" + b"j\xe8\3\0\0" * 4000000 + b"e") * 6
-                       + gzip.compress(b"au."))
+            file.write(gzip.compress(begin + b"}r\xe8\3\0\0a"))
+            file.write(gzip.compress(b"(" + b"j\xe8\3\0\0" * 4000000 + b"e") * 6 + gzip.compress(b"au."))
         with self.assertRaisesRegex(sqlite3.OperationalError, "too many values for a snapshot of this size"):
             self.rows("SELECT * FROM memory_events('x.pickle')")
         self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 200 * 1024)

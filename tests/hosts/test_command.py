@@ -219,8 +219,9 @@ class Sql(Command):
         out = run("--sql", "SELECT char(27) || '[2J' || char(7, 155), 1 AS \"a\x1b\"")[1]
         self.assertEqual([letter for letter in out if not letter.isprintable() and letter != "\n"], [])
         self.assertIn("│ \\x1b[2J\\x07\\x9b ", out)
-        for words, expected in (([], "a\\u202eb\\u2066c\\u061cd"), (["--json"], '[{"a": "a\\u202eb\\u2066c\\u061cd"}]')):
-            self.assertEqual(run("--sql", "SELECT 'a\u202eb\u2066c\u061cd' AS a", *words)[1], f"{expected}\n")
+        turned = ["--sql", "SELECT 'a\u202eb\u2066c\u061cd' AS a"]
+        self.assert_prints(turned, "a\\u202eb\\u2066c\\u061cd\n")
+        self.assert_prints([*turned, "--json"], '[{"a": "a\\u202eb\\u2066c\\u061cd"}]\n')
 
     def test_json_and_csv_keep_every_value(self):
         """Random rows, read again by Python's own readers."""
