@@ -11,8 +11,8 @@
 # Their parameters are the arguments of ARGUMENTS, and the columns of the first file.
 #
 # Header: `-- NAME: what it gives.`, `-- Family: FAMILY` of table_function.h, `-- Question: what a user
-# asks who needs it?`, then the lists `-- Parameters` (`:name TYPE
-# [required] description`, TYPE `any` for none) and `-- Columns` (`name TYPE
+# asks who needs it?`, then the lists `-- Parameters` (`:name KIND
+# [required] description`, KIND a word of kind_words below) and `-- Columns` (`name TYPE
 # description`), then what else there is to say. The query follows, one SELECT.
 # `-- With FOLDER/NAME`, the last line of a header: the query begins with the CTEs that queries
 # share, of sql/FOLDER/NAME.sql. Of a script, these are the lines after `-- Shared`, up to `-- Own`.
@@ -142,6 +142,13 @@ function finish() {
 }
 
 BEGIN {
+    # What an argument takes, as enum argument_kind. A description says nothing to the code.
+    kind_words = "any ANY TEXT TEXT INTEGER INTEGER REAL REAL TEXT[] TEXTS 0|1 FLAG INTEGER>=0 COUNT " \
+        "REAL>=0 AMOUNT REAL0..1 SHARE trace TRACE ranks RANKS ranks|job RANKS_OR_JOB " \
+        "ranks|worst RANKS_OR_WORST iterations ITERATIONS steps STEPS capture CAPTURE"
+    count = split(kind_words, words, " ")
+    for (i = 1; i < count; i += 2)
+        kinds[words[i]] = "TAKES_" words[i + 1]
     MOST_ARGUMENTS = 30 # as in sqlite/table_function.h
     MOST_REQUIRED = 4
     print "/* Made from sql/ by sql/embed.awk. */"
@@ -271,9 +278,11 @@ report && /^--   / && section == "SQL" {
     if (required && argument_count > MOST_REQUIRED)
         fail("a required argument is not among the first " MOST_REQUIRED)
     argument = substr($2, 2)
+    if (!($3 in kinds))
+        fail("parameter :" argument " takes nothing that is known: " $3)
     declared[argument] = 1
-    arguments = arguments sprintf("    {\"%s\", \"%s\", %s, %s},\n", argument, \
-        $3 == "any" ? "" : $3, required ? "true" : "false", quoted(rest($0, required ? 5 : 4)))
+    arguments = arguments sprintf("    {\"%s\", %s, %s, %s},\n", argument, \
+        kinds[$3], required ? "true" : "false", quoted(rest($0, required ? 5 : 4)))
     next
 }
 

@@ -3,12 +3,13 @@
 #
 #   gate.sh CONTROL TEST [PERCENT [MS]]
 #
-# A step is slower if trace_summary calls the difference clear, and its mean and its median are both longer by more than
-# PERCENT (default 5) and by more than MS (default 0.1). Steps are those of trace_verdict: between the first and the
-# last one, without outliers, of the job that the ranks are. Where no collective ties the clocks of some ranks, there is
-# no path over them: then they are those of all ranks, which differ among each other, so only the limits count.
+# It fails if trace_summary says that a step is clearly slower, and its mean and its median are both longer by more than
+# PERCENT (default 5) and by more than MS (default 0.1). It passes if neither is, clear or not. Else it is not known.
+# Steps are those of trace_verdict: between the first and the last one, without outliers, of the job that the ranks are.
+# Where no collective ties the clocks of some ranks, there is no path over them: then they are those of all ranks, which
+# differ among each other, so only the limits count.
 #
-# Exit status: 0 not slower; 1 slower; 2 cannot be compared: a trace cannot be read, has no
+# Exit status: 0 pass; 1 fail; 2 not known, or cannot be compared: a trace cannot be read, has no
 # steps, or has other ranks, another world size or another device than the other one.
 #
 # TRACEDIFF names the extension; by default it is that of this checkout, else the installed one.
@@ -60,28 +61,37 @@ FROM (SELECT CASE
         WHEN c.world <> t.world THEN 'other world sizes: ' || c.world || ' in control, ' || t.world || ' in test'
         WHEN (SELECT control_of_host <> test_of_host FROM compared) THEN 'only one of them has device work'
         WHEN c.device <> t.device THEN 'other devices: ' || c.device || ' in control, ' || t.device || ' in test'
+        WHEN (SELECT coalesce(control_ms * test_ms, 0) = 0 FROM compared) THEN 'a side has no steps'
         END AS text
       FROM about AS c JOIN about AS t ON c.side = 0 AND t.side = 1 AND c.steps AND t.steps)
 WHERE text NOT NULL;
+CREATE TABLE decided AS
+SELECT CASE WHEN NOT mean_above AND NOT median_above THEN 'pass'
+            WHEN mean_above AND median_above AND is_slower THEN 'fail' ELSE 'not known' END AS outcome,
+       CASE WHEN mean_above AND NOT median_above THEN ': only the mean is above'
+            WHEN median_above AND NOT mean_above THEN ': only the median is above'
+            WHEN mean_above AND NOT is_slower THEN ': the difference is not clear' ELSE '' END AS why,
+       printf('%.3f -> %.3f ms a step, mean %+.1f %%, median %+.1f %% (limits: +$percent %% and +$ms ms)', control_ms,
+              test_ms, mean, median) AS text
+FROM (SELECT *, round(mean, 6) > $percent AND round(test_ms - control_ms, 9) > $ms AS mean_above,
+             round(median, 6) > $percent AND round(test_median_ms - control_median_ms, 9) > $ms AS median_above
+      FROM (SELECT *, 100 * (test_ms - control_ms) / control_ms AS mean,
+                   100 * (test_median_ms - control_median_ms) / control_median_ms AS median,
+                   ranks NOT NULL OR EXISTS (SELECT 1 FROM summary WHERE kind = 'verdict' AND code = 'slower')
+                     AS is_slower
+            FROM compared, asked));
 CREATE TABLE verdict AS
-SELECT CASE WHEN EXISTS (SELECT 1 FROM reason) THEN 2
-            ELSE min(test_ms - control_ms, test_median_ms - control_median_ms) > $ms
-                 AND min(test_ms / control_ms, test_median_ms / control_median_ms) * 100 - 100 > $percent
-                 AND NOT EXISTS (SELECT 1 FROM summary, asked
-                                 WHERE kind = 'verdict' AND text LIKE 'no %' AND ranks IS NULL) END AS status
-FROM compared;
-SELECT status FROM verdict;
+SELECT CASE WHEN EXISTS (SELECT 1 FROM reason) THEN 'cannot compare' ELSE outcome END AS outcome, why, text
+FROM decided;
+SELECT CASE outcome WHEN 'pass' THEN 0 WHEN 'fail' THEN 1 ELSE 2 END FROM verdict;
 SELECT 'cannot compare: ' || text FROM reason;
-SELECT CASE status WHEN 0 THEN 'not slower: ' ELSE 'slower: ' END
-       || printf('%.3f -> %.3f ms a step, %+.1f %% (limits: +$percent %% and +$ms ms)', control_ms, test_ms,
-                 100 * test_ms / control_ms - 100)
-FROM verdict, compared
-WHERE status < 2;
-SELECT text FROM verdict, summary WHERE status = 1 OR (status = 0 AND kind = 'caution');
+SELECT outcome || ': ' || text || why FROM verdict WHERE outcome <> 'cannot compare';
+SELECT summary.text FROM verdict, summary
+WHERE outcome IN ('fail', 'not known') OR (outcome = 'pass' AND kind = 'caution');
 SELECT printf('  %+10.1f us  %-13s %s', cause.diff_time, coalesce(cause.class, cause.kind), cause.text)
 FROM verdict, compared, asked, trace AS c, trace AS t,
      trace_step_causes(c.path, t.path, asked.ranks, asked.ranks, control_iterations, test_iterations) AS cause
-WHERE c.side = 0 AND t.side = 1 AND status = 1 AND cause.diff_time <> 0
+WHERE c.side = 0 AND t.side = 1 AND outcome = 'fail' AND cause.diff_time <> 0
 LIMIT 10;
 SQL
 ) || cannot "no verdict, because of the error above"

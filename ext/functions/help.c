@@ -18,7 +18,7 @@ enum { WIDTH = 110 }; /* characters of a page's line; only a longer word exceeds
 enum { ABOUT };
 
 static const struct argument arguments_of_help[] = {
-    {"about", "TEXT", false, "a function's name; default every function"},
+    {"about", TAKES_TEXT, false, "a function's name; default every function"},
 };
 
 static const struct table_column columns_of_help[] = {
@@ -79,14 +79,23 @@ static bool entry_of(const struct function_list *functions, const struct example
     return false;
 }
 
+/* An argument or a column. */
+struct help_item {
+    const char *name, *type;
+    bool required;
+    const char *text;
+};
+
 /* The ith argument or column of a function; a hidden column is the last one. */
-static struct argument item_at(const struct table_function *function, bool argument, int i)
+static struct help_item item_at(const struct table_function *function, bool argument, int i)
 {
-    if (argument)
-        return function->arguments[i];
+    if (argument) {
+        const struct argument *of = &function->arguments[i];
+        return (struct help_item){of->name, kind_facts[of->takes].type, of->required, of->text};
+    }
     const struct table_column *it =
         i < function->column_count ? &function->columns[i] : function->hidden;
-    return (struct argument){it->name, it->type, false, it->text};
+    return (struct help_item){it->name, it->type, false, it->text};
 }
 
 static int item_count(const struct table_function *function, bool argument)
@@ -159,7 +168,7 @@ static void put_items(sqlite3_str *page, const struct table_function *function, 
         width = length > width ? length : width;
     }
     for (int i = 0; i < count; i++) {
-        struct argument it = item_at(function, argument, i);
+        struct help_item it = item_at(function, argument, i);
         put_line(page, it.text, "  %-*s  %-7s  %s", width, it.name, it.type[0] ? it.type : "any",
                  it.required ? "required; " : "");
     }
@@ -208,7 +217,7 @@ static void add_columns(struct result *result, const struct help_entry *entry)
     for (int kind = 0; kind < 2; kind++) {
         bool argument = kind == 0;
         for (int i = 0; i < item_count(function, argument); i++) {
-            struct argument it = item_at(function, argument, i);
+            struct help_item it = item_at(function, argument, i);
             const char *value = argument ? default_of(it.text) : it.text + strlen(it.text);
             result_string(result, function->name);
             result_string(result, argument ? "argument" : "column");

@@ -18,7 +18,12 @@
     FUNCTION(trace_diff) \
     FUNCTION(trace_step_time) \
     FUNCTION(trace_step_path) \
+    FUNCTION(trace_summary) \
+    FUNCTION(trace_verdict) \
+    FUNCTION(trace_comparability) \
     FUNCTION(trace_step_causes) \
+    FUNCTION(trace_clock_factor) \
+    FUNCTION(trace_host_factor) \
     FUNCTION(trace_job_path) \
     FUNCTION(trace_job_ranks) \
     FUNCTION(trace_job_parts) \

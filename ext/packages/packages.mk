@@ -2,7 +2,6 @@
 # needs no newer glibc than pack.py says, which checks it. In an older glibc, threads and dlopen() are in libraries of
 # their own. The libraries of the other platforms are made by `make cross`.
 
-NATIVE := linux-$(shell uname -m 2>/dev/null)
 PORTABLE = $(DIST)/portable/tracediff.so
 OLD_GLIBC = ext/packages/library/old_glibc.c
 FOREIGN = $(filter-out $(NATIVE),$(PLATFORM))
@@ -10,20 +9,24 @@ OWN = $(if $(filter $(NATIVE),$(PLATFORM)),$(PORTABLE))
 PACKED = $(OWN) $(foreach of,$(FOREIGN),$(CROSSED)/$(of)/tracediff.$(or $(SUFFIX_$(firstword $(subst -, ,$(of)))),so))
 HELD_FOR = $(subst -, ,$(NATIVE))
 
+# With apsw, of PyPI, it also works in a Python whose sqlite3 loads no extensions.
+install_wheel = pip install --find-links $(DIST)/packages 'sqlite-tracediff[apsw]'
+
 dist: ## make all packages and their SHA256SUMS, in dist/packages: PLATFORM=... some
 	@rm -rf $(DIST)/packages
 	@test -s $(LIBRARY) || echo "  packed without charts: 'make charts' fetches the library that draws them"
-	@$(MAKE) --no-print-directory wheel npm deb tarball
+	@$(MAKE) --no-print-directory PLATFORM='$(PLATFORM)' $(KINDS)
 	@cd $(DIST)/packages && sha256sum *tracediff* > SHA256SUMS
 
-wheel: ## make the packages for Python: pip install --find-links dist/packages sqlite-tracediff
-npm: ## make the packages for Node: npm install ./dist/packages/*.tgz
-deb: ## make the packages for Debian and Ubuntu: apt install ./dist/packages/*.deb
-tarball: ## make archives with install.sh
-wheel npm deb tarball: needed $(OWN) $(FOREIGN:%=cross-%)
+wheel: ## make the package for Python, of this machine, and print how to install it: PLATFORM=... others
+npm: ## make the packages for Node, of this machine: npm install ./dist/packages/*.tgz
+deb: ## make the package for Debian and Ubuntu, of this machine: apt install ./dist/packages/*.deb
+tarball: ## make the archive with install.sh, of this machine
+$(KINDS): needed $(OWN) $(FOREIGN:%=cross-%)
 	@rm -f $(DIST)/packages/SHA256SUMS
 	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null)} \
 	$(PYTHON) ext/packages/pack.py $@ $(DIST)/packages $(PACKED)
+	@$(if $(filter wheel,$(MAKECMDGOALS)),$(if $(filter wheel,$@),echo "In a virtual environment: $(install_wheel)"))
 
 HELD_OBJECTS = $(BUILD)/held/decoder.o $(BUILD)/held/decoder_isal.o
 $(PORTABLE): $(filter-out %/decoder.o %/decoder_isal.o,$(OBJECTS)) $(HELD_OBJECTS) $(ZLIB) $(BUILD)/isal.a $(OLD_GLIBC)

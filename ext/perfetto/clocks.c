@@ -1,5 +1,6 @@
 #include "clocks.h"
 
+#include "base/memory.h"
 #include "text/number.h"
 
 enum { SNAPSHOT_CLOCK = 1, SNAPSHOT_PRIMARY };
@@ -47,46 +48,62 @@ static struct perfetto_clock read_clock(struct protobuf message)
     return clock;
 }
 
-static void keep(struct perfetto_clocks *clocks, const struct perfetto_clock *clock)
+/* Keeps a clock; beyond CLOCKS_KEPT only those that are there. False if out of memory. */
+static bool keep(struct perfetto_clocks *clocks, const struct perfetto_clock *clock)
 {
     struct perfetto_clock *to = find(clocks, clock->id);
-    if (!to && clocks->count < CLOCKS_KEPT)
+    if (!to && clocks->count < CLOCKS_KEPT) {
+        size_t size = (clocks->count + 1) * sizeof *clocks->items; /* no more: a million have one */
+        if (!memory_assign(&clocks->items, memory_resize(clocks->items, size)))
+            return false;
         to = &clocks->items[clocks->count++];
+    }
     if (to)
         *to = *clock;
+    return true;
 }
 
-void clocks_take(struct trace_clock *clock, struct perfetto_clocks *own, struct protobuf snapshot)
+/* Reads a snapshot, and the id of its primary clock. */
+static bool read_snapshot(struct protobuf snapshot, struct perfetto_clocks *shown, uint32_t *primary)
 {
-    struct perfetto_clocks shown = {.count = 0};
     struct protobuf_field field;
-    uint32_t primary = CLOCK_BOOTTIME_ID;
+    *primary = CLOCK_BOOTTIME_ID;
     while (protobuf_next(&snapshot, &field))
         if (field.number == SNAPSHOT_PRIMARY && field.type == PROTOBUF_VARINT) {
-            primary = (uint32_t)field.value;
+            *primary = (uint32_t)field.value;
         } else if (field.number == SNAPSHOT_CLOCK && field.type == PROTOBUF_BYTES) {
             struct perfetto_clock read = read_clock(protobuf_inner(&field));
-            if (read.id != 0)
-                keep(&shown, &read);
+            if (read.id != 0 && !keep(shown, &read))
+                return false;
         }
-    if (clock->primary == 0)
-        clock->primary = primary;
+    return true;
+}
+
+/* The time of the trace's clock at a snapshot; NUMBER_NONE. */
+static int64_t time_of_snapshot(struct trace_clock *clock, struct perfetto_clocks *shown)
+{
     int64_t now = NUMBER_NONE;
-    struct perfetto_clock *of_trace = find(&shown, clock->primary);
+    struct perfetto_clock *of_trace = find(shown, clock->primary);
     if (of_trace && !__builtin_mul_overflow(of_trace->shown, of_trace->unit, &now))
         of_trace->incremental = false;
-    for (size_t i = 0; i < shown.count && now == NUMBER_NONE; i++) { /* by way of another clock */
-        const struct perfetto_clock *known = find(&clock->all, shown.items[i].id);
+    for (size_t i = 0; i < shown->count && now == NUMBER_NONE; i++) { /* by way of another clock */
+        const struct perfetto_clock *known = find(&clock->all, shown->items[i].id);
         if (known)
-            now = time_at(known, shown.items[i].shown);
+            now = time_at(known, shown->items[i].shown);
     }
-    if (now == NUMBER_NONE)
-        return;
-    for (size_t i = 0; i < shown.count; i++) {
-        struct perfetto_clock *each = &shown.items[i];
+    return now;
+}
+
+/* Keeps the clocks of a snapshot at a time. */
+static bool keep_all(struct trace_clock *clock, struct perfetto_clocks *own,
+                     struct perfetto_clocks *shown, int64_t now)
+{
+    for (size_t i = 0; i < shown->count; i++) {
+        struct perfetto_clock *each = &shown->items[i];
         int64_t base;
         each->ns = now;
-        keep(is_of_sequence(each->id) ? own : &clock->all, each);
+        if (!keep(is_of_sequence(each->id) ? own : &clock->all, each))
+            return false;
         if (each->id == CLOCK_REALTIME_ID && !clock->has_base &&
             !__builtin_mul_overflow(each->shown, each->unit, &base) &&
             !__builtin_sub_overflow(base, now, &base)) {
@@ -94,6 +111,20 @@ void clocks_take(struct trace_clock *clock, struct perfetto_clocks *own, struct 
             clock->base = base;
         }
     }
+    return true;
+}
+
+bool clocks_take(struct trace_clock *clock, struct perfetto_clocks *own, struct protobuf snapshot)
+{
+    struct perfetto_clocks shown = {.count = 0};
+    uint32_t primary;
+    bool done = read_snapshot(snapshot, &shown, &primary);
+    if (done && clock->primary == 0)
+        clock->primary = primary;
+    int64_t now = done ? time_of_snapshot(clock, &shown) : NUMBER_NONE;
+    done = done && (now == NUMBER_NONE || keep_all(clock, own, &shown, now));
+    clocks_clear(&shown);
+    return done;
 }
 
 int64_t clocks_time(struct trace_clock *clock, struct perfetto_clocks *own, uint32_t id,
@@ -118,4 +149,10 @@ int64_t clocks_time(struct trace_clock *clock, struct perfetto_clocks *own, uint
         of->ns = ns;
     }
     return ns;
+}
+
+void clocks_clear(struct perfetto_clocks *clocks)
+{
+    memory_free(clocks->items);
+    *clocks = (struct perfetto_clocks){.items = NULL};
 }

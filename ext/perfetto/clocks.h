@@ -24,10 +24,11 @@ struct perfetto_clock {
     int64_t unit;  /* ns */
 };
 
-/* Clocks of a sequence, or of all. */
+/* Clocks of a sequence, or of all. A zeroed struct has none: nearly all sequences do not have their
+** own. */
 enum { CLOCKS_KEPT = 16 };
 struct perfetto_clocks {
-    struct perfetto_clock items[CLOCKS_KEPT];
+    struct perfetto_clock *items; /* owned */
     size_t count;
 };
 
@@ -39,12 +40,14 @@ struct trace_clock {
     int64_t base; /* ns since 1970 at 0 of the trace's clock */
 };
 
-/* Takes a snapshot. `own` are the clocks of the packet's sequence. */
-void clocks_take(struct trace_clock *clock, struct perfetto_clocks *own, struct protobuf snapshot);
+/* Takes a snapshot. `own` are the clocks of the packet's sequence. False if out of memory. */
+bool clocks_take(struct trace_clock *clock, struct perfetto_clocks *own, struct protobuf snapshot);
 
 /* The time of a packet, ns by the trace's clock; NUMBER_NONE if it is not known. It is to be asked
 ** once for each packet of a sequence, in their order. */
 int64_t clocks_time(struct trace_clock *clock, struct perfetto_clocks *own, uint32_t id,
                     uint64_t shown);
+
+void clocks_clear(struct perfetto_clocks *clocks);
 
 #endif

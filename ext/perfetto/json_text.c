@@ -10,6 +10,9 @@
 
 void json_put(struct json_text *json, const char *text, size_t length)
 {
+    json->full = json->full || (json->most > 0 && length > json->most - json->length);
+    if (json->full)
+        return;
     if (json->failed || !MEMORY_GROW(json->bytes, json->capacity, json->length + length)) {
         json->failed = true;
         return;
@@ -59,7 +62,9 @@ static void put_escaped(struct json_text *json, const char *text, size_t length)
 void json_quoted(struct json_text *json, const void *text, size_t length)
 {
     json_put(json, "\"", 1);
-    if (is_plain(text, length)) {
+    if (json->full) {
+        return; /* one text may be written very often */
+    } else if (is_plain(text, length)) {
         json_put(json, text, length);
     } else {
         char *repaired = text_repaired(text, &length);

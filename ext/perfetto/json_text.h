@@ -8,11 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A zeroed struct is empty. If memory runs out, `failed` is set, and the rest is not written. */
+/* A zeroed struct is empty. If memory runs out, `failed` is set, and the rest is not written. The
+** same holds of `full`, if it becomes longer than `most`. */
 struct json_text {
     char *bytes;
     size_t length, capacity;
-    bool failed;
+    size_t most; /* bytes; 0: any number */
+    bool failed, full;
 };
 
 void json_put(struct json_text *json, const char *text, size_t length);

@@ -49,6 +49,9 @@ void packets_close(struct packets *packets)
 {
     protobuf_close(packets->file);
     interned_free(&packets->interned);
+    for (size_t i = 0; i < packets->sequence_count; i++)
+        clocks_clear(&packets->sequences[i].clocks);
+    clocks_clear(&packets->clock.all);
     memory_free(packets->sequences);
     table_clear(&packets->sequence_table);
     failure_clear(&packets->trouble);
@@ -321,8 +324,9 @@ static bool take_state(struct packets *packets, const struct envelope *envelope,
     }
     if (envelope->defaults.at)
         take_defaults(sequence, envelope->defaults);
-    if (envelope->snapshot.at)
-        clocks_take(&packets->clock, &sequence->clocks, envelope->snapshot);
+    if (envelope->snapshot.at &&
+        !clocks_take(&packets->clock, &sequence->clocks, envelope->snapshot))
+        return failure_memory(failure);
     return !envelope->interned.at || take_interned(packets, index, envelope->interned, failure);
 }
 

@@ -7,7 +7,10 @@
 #include "text/ascii.h"
 #include "text/mend.h"
 
-enum { DEEPEST = 64 /* values within values */ };
+enum {
+    DEEPEST = 64, /* values within values */
+    MOST_TEXT = 16 << 20 /* bytes of args; values may refer to one long text many times */
+};
 
 struct perfetto_args {
     const struct trace_file *file; /* borrowed */
@@ -116,6 +119,8 @@ static void put_json(struct json_text *json, const unsigned char *text, size_t l
 {
     struct json_text whole = {.bytes = NULL}; /* it is mended as an object that has it */
     size_t written = 0;
+    if (json->full)
+        return;
     json_word(&whole, "{\"\":");
     size_t head = whole.length;
     json_put(&whole, (const char *)text, length);
@@ -363,6 +368,8 @@ bool perfetto_args_next(void *begun, int64_t event, struct token *text, struct f
     if (packet->event > event)
         return file_changed(args->file, failure);
     json->length = 0;
+    json->most = MOST_TEXT;
+    json->full = false;
     json_put(json, "{", 1);
     if (packet->kind == PACKET_TRACK_EVENT)
         put_track_event(args, packet);
@@ -370,7 +377,9 @@ bool perfetto_args_next(void *begun, int64_t event, struct token *text, struct f
         put_stage(args, packet);
     else if (packet->kind == PACKET_COUNTERS)
         put_gpu_counter(args, packet, event - packet->event);
-    bool some = json->length > 1;
+    bool some = json->length > 1 && !json->full;
+    json->most = 0;
+    json->full = false;
     json_put(json, "}", 1);
     size_t length = json->length;
     json_put(json, padding, sizeof padding);

@@ -9,6 +9,24 @@ bool reading_name(struct perfetto_reading *reading, const void *text, size_t len
     return file_intern(reading->file, text, length, id, reading->failure);
 }
 
+bool reading_joined(struct perfetto_reading *reading, uint32_t *id)
+{
+    enum { ASKED = 1 << 20 };
+    struct joined *joined = &reading->joined;
+    size_t before = reading->file->names.count;
+    if (!reading_name(reading, joined->text, joined->length, id))
+        return false;
+    joined->all += reading->file->names.count > before ? joined->length : 0;
+    joined->unasked += joined->length;
+    if (joined->unasked > ASKED) {
+        joined->unasked = 0;
+        if (!stopper_ask(reading->loading->stopper, reading->failure))
+            return false;
+    }
+    return joined->all <= MOST_ALL_JOINED ||
+           failure_set(reading->failure, FAILURE_DAMAGE, "more than 64 MiB of joined categories");
+}
+
 bool reading_interned(struct perfetto_reading *reading, const struct packet *packet,
                       enum interned_kind kind, uint64_t iid, uint32_t *id)
 {

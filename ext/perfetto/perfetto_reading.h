@@ -11,6 +11,15 @@
 
 enum { KINDS_KEPT = 2048, LANES_KEPT = 64 };
 
+/* Several categories of an event, joined by commas. */
+enum { MOST_JOINED = 64 << 10 /* bytes */, MOST_ALL_JOINED = 64 << 20 /* of different ones */ };
+struct joined {
+    char *text;
+    size_t length, capacity;
+    size_t all;     /* bytes of different ones */
+    size_t unasked; /* bytes since the stopper was asked */
+};
+
 /* What tells the lane, category and name of an event, as its packet has it: numbers of tracks and
 ** of interned texts, 0 where it does not say. */
 struct event_key {
@@ -41,6 +50,8 @@ struct perfetto_reading {
     struct lanes lanes;
     struct slices slices;
     struct group_names group_names;
+    struct joined joined;
+    bool counters; /* there are rows of counters that have the names of their tracks */
     uint32_t *names; /* by id of an interned text: id of the name of the file, plus 1; or 0 */
     size_t name_count;
     struct event_kind kinds[KINDS_KEPT]; /* those met last */
@@ -59,6 +70,9 @@ struct perfetto_row {
 
 /* The id of a text as a name of the file. What is not UTF-8 is repaired. */
 bool reading_name(struct perfetto_reading *reading, const void *text, size_t length, uint32_t *id);
+
+/* The id of `joined`, as a name of the file. False, too, if they are more than MOST_ALL_JOINED. */
+bool reading_joined(struct perfetto_reading *reading, uint32_t *id);
 
 /* The id of an interned text. One that was not given is NAME_NONE, and a problem. */
 bool reading_interned(struct perfetto_reading *reading, const struct packet *packet,

@@ -52,6 +52,23 @@ static bool take_file(struct perfetto_reading *reading)
     return true;
 }
 
+/* Gives counters the names of their tracks, which may be said after them. */
+static bool name_counters(struct perfetto_reading *reading)
+{
+    struct columns *columns = &reading->file->columns;
+    if (!reading->counters)
+        return true;
+    for (size_t row = 0; row < columns->count; row++) {
+        const struct place *place = row_place(columns, row);
+        const struct lane *lane = &reading->lanes.items[place->track];
+        if (!stopper_goes_on(reading->loading->stopper, row, reading->failure))
+            return false;
+        if (place->phase == 'C' && lane->kind == LANE_TRACK)
+            columns->name[row] = lane->name;
+    }
+    return true;
+}
+
 static bool read_packets(struct perfetto_reading *reading)
 {
     struct packet packet;
@@ -61,6 +78,7 @@ static bool read_packets(struct perfetto_reading *reading)
             !packets_too_many(&reading->packets, packet.byte, reading->failure))
             return false;
     return result == 0 && slices_finish(&reading->slices, reading->loading, &reading->packets) &&
+           name_counters(reading) &&
            lanes_resolve(&reading->lanes, &reading->packets, reading->file, reading->failure) &&
            take_file(reading) && protobuf_unchanged(reading->packets.file, reading->failure);
 }
@@ -89,6 +107,7 @@ static bool read_trace(struct loading *loadings, size_t count)
     lanes_clear(&reading->lanes);
     slices_clear(&reading->slices);
     group_names_clear(&reading->group_names);
+    memory_free(reading->joined.text);
     memory_free(reading->names);
     memory_free(reading);
     return done;

@@ -66,13 +66,10 @@ static bool finish(struct loading *loading, struct slice_block *block, uint32_t 
     if (in_order)
         for (size_t i = 0; i < count; i++)
             pair(loading, block->begins[i], block->ends[i]);
-    else if (whole && !block->late) /* nothing but these is between them */
-        for (size_t i = 0; i < count; i++)
-            pair(loading, block->begins[i], block->ends[count - 1 - i]);
-    else
+    else /* packets that come later may lie between these in time */
         done = leave(loading, block, lane);
     block->begin_count = block->end_count = 0;
-    block->mixed = block->goes_back = block->late = false;
+    block->mixed = block->goes_back = false;
     return done;
 }
 
@@ -95,10 +92,7 @@ static void note(struct slice_block *block, struct packets *packets, uint32_t nu
     struct packet_sequence *sequence = &packets->sequences[number];
     bool first = block->begin_count + block->end_count == 0;
     bool back = ts < block->last;
-    if (first)
-        block->late = back;
-    else
-        block->goes_back = block->goes_back || back;
+    block->goes_back = block->goes_back || (!first && back);
     block->mixed = block->mixed || (!first && block->sequence != number);
     sequence->goes_back = sequence->goes_back || (back && block->sequence == number);
     block->sequence = number;

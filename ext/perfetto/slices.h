@@ -23,7 +23,6 @@ struct slice_block {
     uint32_t sequence; /* of the last one */
     bool mixed;        /* they are of several sequences */
     bool goes_back;    /* among them */
-    bool late;         /* the first one is before the last one of an earlier block */
     int64_t last;      /* ns: the time of the last one of the lane */
 };
 

@@ -43,7 +43,7 @@ static void note_annotation(struct perfetto_reading *reading, const struct packe
         event->is_sync = true;
 }
 
-/* Notes a category, or the first of some. */
+/* Notes a category, or the first of some, which may be packed. */
 static void note_category(struct event_reading *event, const struct protobuf_field *field)
 {
     struct protobuf packed = {.at = NULL};
@@ -54,6 +54,7 @@ static void note_category(struct event_reading *event, const struct protobuf_fie
         event->cat_length = (size_t)field->value;
     } else {
         protobuf_repeated(field, PROTOBUF_VARINT, &packed, &event->cat_iid);
+        event->many = packed.at < packed.end;
     }
 }
 
@@ -243,33 +244,49 @@ static bool take_external(struct perfetto_reading *reading, const struct packet 
     return true;
 }
 
+/* Adds a category to those that are joined. What is too long is left out, and counted. */
+static bool join(struct perfetto_reading *reading, const struct packet *packet, const void *text,
+                 size_t length)
+{
+    struct joined *joined = &reading->joined;
+    if (length + 1 > MOST_JOINED - joined->length) {
+        problem_add(&reading->file->problems, PROBLEM_CATEGORIES, packet->byte);
+        return true;
+    }
+    if (!MEMORY_GROW(joined->text, joined->capacity, joined->length + length + 1))
+        return failure_memory(reading->failure);
+    if (joined->length > 0)
+        joined->text[joined->length++] = ',';
+    if (length > 0)
+        memcpy(joined->text + joined->length, text, length);
+    joined->length += length;
+    return true;
+}
+
 /* Joins several categories by commas. */
 static bool join_categories(struct perfetto_reading *reading, const struct packet *packet,
                             uint32_t *cat)
 {
-    char joined[256];
-    size_t length = 0;
     struct protobuf message = packet->message;
     struct protobuf_field field;
+    uint64_t iid;
+    reading->joined.length = 0;
     while (protobuf_next(&message, &field)) {
         struct protobuf packed = {.at = NULL};
-        uint64_t iid;
-        bool text = field.number == EVENT_CATEGORY && field.type == PROTOBUF_BYTES;
-        if (!text && (field.number != EVENT_CATEGORY_IID ||
-                      !protobuf_repeated(&field, PROTOBUF_VARINT, &packed, &iid)))
-            continue;
-        const struct name *name =
-            text ? NULL : packet_text(&reading->packets, packet, INTERNED_CATEGORY, iid);
-        const void *from = text ? (const void *)field.at : name ? name->text : NULL;
-        size_t count = text ? (size_t)field.value : name ? name->length : 0;
-        if (!from || count + 1 > sizeof joined - length)
-            continue;
-        if (length > 0)
-            joined[length++] = ',';
-        memcpy(joined + length, from, count);
-        length += count;
+        if (field.number == EVENT_CATEGORY && field.type == PROTOBUF_BYTES &&
+            !join(reading, packet, field.at, (size_t)field.value))
+            return false;
+        while (field.number == EVENT_CATEGORY_IID &&
+               protobuf_repeated(&field, PROTOBUF_VARINT, &packed, &iid)) {
+            const struct name *name =
+                packet_text(&reading->packets, packet, INTERNED_CATEGORY, iid);
+            if (!name)
+                problem_add(&reading->file->problems, PROBLEM_INTERNED, packet->byte);
+            else if (!join(reading, packet, name->text, name->length))
+                return false;
+        }
     }
-    return length == 0 || reading_name(reading, joined, length, cat);
+    return reading->joined.length == 0 || reading_joined(reading, cat);
 }
 
 /* Forms of events besides their phases. */
@@ -320,10 +337,12 @@ static bool add_event(struct perfetto_reading *reading, const struct packet *pac
     if (!kind->known && !tell_kind(reading, packet, event, row->phase, kind))
         return false;
     row->name = kind->name;
-    if (row->phase == 'C') /* it has the name of its track */
-        row->name = reading->lanes.items[kind->lane].name;
-    else if (event->name && !reading_name(reading, event->name, event->name_length, &row->name))
+    if (row->phase == 'C') { /* it has the name of its track, in the end */
+        row->name = NAME_NONE;
+        reading->counters = true;
+    } else if (event->name && !reading_name(reading, event->name, event->name_length, &row->name)) {
         return false;
+    }
     if (!reading->file->phases[row->phase])
         return true;
     if (!reading_add(reading, row, kind))

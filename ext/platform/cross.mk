@@ -4,7 +4,10 @@
 # system's C library.
 
 PLATFORMS = linux-x86_64 linux-aarch64 musl-x86_64 musl-aarch64 macos-arm64 macos-x86_64 windows-x86_64
-PLATFORM ?= $(PLATFORMS)
+NATIVE := linux-$(shell uname -m 2>/dev/null || echo unknown)
+# Packages of one kind are of this machine; all else is of all platforms.
+PLATFORM ?= $(if $(filter-out $(KINDS),$(or $(MAKECMDGOALS),all)),$(PLATFORMS),$(NATIVE))
+KINDS = wheel npm deb tarball
 
 # The oldest glibc that wheels promise (manylinux2014), and the oldest macOS that zig knows.
 TARGET_linux-x86_64 = x86_64-linux-gnu.2.17

@@ -115,6 +115,10 @@ static bool take_file(struct rocprof_reading *reading)
         rocprof->host == NAME_NONE ? NULL : &rocprof->texts.items[rocprof->host];
     bool done = args_metadata(file, "rocprofv3", host ? host->text : NULL, host ? host->length : 0,
                               rocprof->pid, failure);
+    if (rocprof->late > 0) {
+        problem_add(&file->problems, PROBLEM_KEY_ORDER, rocprof->late_byte);
+        file->problems.count[PROBLEM_KEY_ORDER] += rocprof->late - 1;
+    }
     file->outcome = rocprof->walk.damaged ? DOCUMENT_DAMAGED : DOCUMENT_WHOLE;
     reading->read.loading->unsure = rocprof->walk.damaged && source_unsure(rocprof->walk.in.source);
     failure_move(&file->trouble, &rocprof->walk.trouble);
@@ -294,15 +298,16 @@ static bool next_args(void *begun, int64_t wanted, struct token *text, struct fa
     return done;
 }
 
+#define FIRST_KEY "\"rocprofiler-sdk-tool\""
+
 static bool is_first_key(const char *text)
 {
-    static const char key[] = "\"rocprofiler-sdk-tool\"";
     static const char spaces[] = " \t\r\n";
     text += strspn(text, spaces);
     if (*text++ != '{')
         return false;
     text += strspn(text, spaces);
-    return strncmp(text, key, sizeof key - 1) == 0;
+    return strncmp(text, FIRST_KEY, sizeof FIRST_KEY - 1) == 0;
 }
 
 /* By the first key of the document. Others than those that are written as rocprofv3 writes them are
@@ -310,7 +315,7 @@ static bool is_first_key(const char *text)
 static bool look(const char *path, bool json, bool *is, struct failure *failure)
 {
     enum { MOST = 64 };
-    static const char usual[] = "{\"rocprofiler-s"; /* no more is needed to tell it */
+    static const char usual[] = "{" FIRST_KEY;
     char bytes[MOST + 1] = "";
     size_t length;
     *is = json && source_begins(path, usual, sizeof usual - 1);

@@ -194,11 +194,21 @@ static enum walked take_metadata(struct rocprof *rocprof, struct failure *failur
     return WALK_VALUE;
 }
 
+/* Counts a member that comes after the records which refer to it. */
+static void note_late(struct rocprof *rocprof)
+{
+    static const char *const keys[] = {"metadata", "agents", "strings", "kernel_symbols"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && rocprof->has_records; i++)
+        if (json_walk_key_is(&rocprof->walk, keys[i]) && rocprof->late++ == 0)
+            rocprof->late_byte = rocprof->walk.byte;
+}
+
 /* Handles a member of a process. `*place` changes where records begin. */
 static enum walked take_member(struct rocprof *rocprof, struct failure *failure)
 {
     struct json_walk *walk = &rocprof->walk;
     enum walked walked = WALK_VALUE;
+    note_late(rocprof);
     if (json_walk_key_is(walk, "metadata"))
         return take_metadata(rocprof, failure);
     if (json_walk_key_is(walk, "agents"))
@@ -213,6 +223,7 @@ static enum walked take_member(struct rocprof *rocprof, struct failure *failure)
         !ids_order(&rocprof->kernels, rocprof->stopper, failure) ||
         !ids_order(&rocprof->markers, rocprof->stopper, failure))
         return WALK_FAILED;
+    rocprof->has_records = true;
     walked = json_walk_enter(walk, '{', failure);
     rocprof->place = walked == WALK_VALUE ? IN_BUFFERS : rocprof->place;
     return walked == WALK_END ? WALK_VALUE : walked;

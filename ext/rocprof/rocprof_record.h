@@ -32,6 +32,8 @@ struct rocprof {
     enum record_kind kind;   /* of the array that records come from */
     int place;               /* how deep in the document the reading is */
     int64_t event;           /* number of the next record */
+    bool has_records;        /* they have begun */
+    int64_t late, late_byte; /* members that records refer to, after them; the first of these */
     unsigned char *room;     /* for decoded texts */
     size_t room_capacity;
 };

@@ -4,8 +4,9 @@
 
 #include "base/memory.h"
 
-/* Bounds of memory (pickle.h, rule 3). Real snapshots take no more bytes than their files. */
-enum { FREE_MEMORY = 64 * 1024 * 1024, MEMORY_A_BYTE = 8 };
+/* Bounds of memory (pickle.h, rule 3). Real snapshots take no more bytes than their files, which
+** gzip makes up to 30 times smaller. */
+enum { FREE_MEMORY = 64 * 1024 * 1024, MEMORY_A_BYTE = 8, MEMORY_A_BYTE_ON_DISK = 48 };
 static const uint64_t most_memory = UINT64_C(4) << 30;
 
 bool machine_refuse(struct machine *machine, enum failure_code code, const char *what)
@@ -25,7 +26,10 @@ bool machine_lost(struct machine *machine)
 static bool check_memory(struct machine *machine)
 {
     size_t bytes = values_memory(machine->values) + machine->memo_count * sizeof(pickled);
-    uint64_t allowed = FREE_MEMORY + MEMORY_A_BYTE * (uint64_t)machine->origin;
+    uint64_t on_disk = (uint64_t)source_identity(machine->source)->size;
+    uint64_t by_read = MEMORY_A_BYTE * (uint64_t)machine->origin,
+             by_file = MEMORY_A_BYTE_ON_DISK * on_disk;
+    uint64_t allowed = FREE_MEMORY + (by_read < by_file ? by_read : by_file);
     if (bytes <= (allowed < most_memory ? allowed : most_memory))
         return true;
     return machine_refuse(machine, FAILURE_DAMAGE,
@@ -169,7 +173,7 @@ bool machine_text(struct machine *machine, uint64_t length, bool kept)
         return machine_push(machine, text);
     }
     if (length > MOST_TEXT)
-        return machine_refuse(machine, FAILURE_DAMAGE, "a text of more than 64 MiB");
+        return machine_refuse(machine, FAILURE_DAMAGE, "a text of more than 16 MiB");
     return take_bytes(machine, length, true) &&
            machine_push(machine, values_text(machine->values, machine->text, (size_t)length));
 }

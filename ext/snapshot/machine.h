@@ -12,7 +12,7 @@ enum {
     CHUNK_PADDING = 16, /* NULs after the end: no opcode but a text reads more bytes */
     MOST_MARKS = 1000,
     MOST_STACK = 4 * 1024 * 1024, /* values */
-    MOST_TEXT = 64 * 1024 * 1024  /* bytes */
+    MOST_TEXT = 16 * 1024 * 1024  /* bytes */
 };
 
 struct machine {

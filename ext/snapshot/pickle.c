@@ -288,7 +288,7 @@ static bool run_all(struct machine *machine, pickled *root)
     if (!machine_has(machine, 1))
         return false;
     *root = machine->stack[machine->top - 1];
-    return true;
+    return values_place(machine->values, *root) || machine_lost(machine);
 }
 
 /* Reads what follows STOP (rule 4). */

@@ -6,8 +6,8 @@
 ** 2. A container that is added to after it was put into another one, or into itself, is an error:
 **    no cycle can be made without. Python's pickler fills a container before it puts it into
 **    another one unless there is a cycle.
-** 3. Depth, stack, memo and texts are bounded, and so is memory: by the bytes that were read, and
-**    MOST_MEMORY.
+** 3. Depth, stack, memo and texts are bounded, and so is memory: by the bytes that were read, by
+**    those of the file on disk, and by 4 GiB.
 ** 4. What follows STOP is read, since gzip has its checksum at the end, and left out.
 */
 #ifndef TRACEDIFF_PICKLE_H

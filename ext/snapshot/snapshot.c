@@ -17,7 +17,10 @@ int64_t event_reserves(const struct snapshot *snapshot, const struct memory_devi
 bool snapshot_count(struct snapshot *snapshot, struct failure *failure)
 {
     enum { FREE_ITEMS = 1 << 20, BYTES_OF_AN_ITEM = 8 };
-    return ++snapshot->items <= FREE_ITEMS + snapshot->pickle.size / BYTES_OF_AN_ITEM ||
+    int64_t more = snapshot->pickle.size / BYTES_OF_AN_ITEM;
+    if (more > snapshot->identity.size)
+        more = snapshot->identity.size;
+    return ++snapshot->items <= FREE_ITEMS + more ||
            failure_set(failure, FAILURE_DAMAGE,
                        "'%s': more events, segments, blocks or annotations than a file of its size "
                        "has",

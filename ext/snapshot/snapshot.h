@@ -124,7 +124,8 @@ static inline int64_t event_time(const struct snapshot *snapshot,
 }
 
 /* Counts an event, segment, block or annotation. Fails if there are more than a file of this size
-** has, as lists may be shared: beyond 1,048,576, one for each 8 bytes. */
+** has, as lists may be shared: beyond 1,048,576, one for each 8 bytes of the pickle, and one for
+** each of the file on disk. */
 bool snapshot_count(struct snapshot *snapshot, struct failure *failure);
 
 /* What an event adds to the memory that is reserved. */

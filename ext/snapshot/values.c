@@ -34,7 +34,8 @@ size_t values_memory(const struct values *values)
     return values->node_count * sizeof *values->nodes + values->cell_count * sizeof *values->cells +
            values->ref_count * sizeof *values->refs + values->long_count * sizeof *values->longs +
            values->shape_count * sizeof *values->shapes + values->key_count * sizeof *values->keys +
-           values->text_bytes + values->texts.count * sizeof *values->texts.items;
+           values->text_bytes + values->texts.count * sizeof *values->texts.items +
+           (values->texts.table.count + values->shape_table.count) * sizeof(uint32_t);
 }
 
 pickled values_integer(struct values *values, int64_t integer)
@@ -114,48 +115,6 @@ static struct value_node *node_to_fill(struct values *values, uint32_t id)
     return &values->nodes[next];
 }
 
-static inline void place(struct values *values, pickled value)
-{
-    if (pickled_kind(value) >= PICKLED_TUPLE)
-        values->nodes[pickled_id(value)].placed = 1;
-}
-
-/* Adds items that are all dicts as refs; returns how many of the first ones are. */
-static size_t append_refs(struct values *values, const pickled *items, size_t count)
-{
-    size_t i = 0;
-    uint32_t *to = values->refs + values->ref_count;
-    for (; i < count && pickled_kind(items[i]) == PICKLED_DICT; i++) {
-        to[i] = pickled_id(items[i]);
-        values->nodes[to[i]].placed = 1;
-    }
-    return i;
-}
-
-bool values_append(struct values *values, pickled list, const pickled *items, size_t count)
-{
-    struct value_node *node = count > 0 ? node_to_fill(values, pickled_id(list)) : NULL;
-    if (count == 0)
-        return true;
-    if (!node || !MEMORY_GROW(values->refs, values->ref_capacity, values->ref_count + count))
-        return false;
-    node->count = (uint32_t)count & MOST_ITEMS;
-    if (append_refs(values, items, count) == count) {
-        node->has_refs = 1;
-        node->first = values->ref_count;
-        values->ref_count += count;
-        return true;
-    }
-    if (!MEMORY_GROW(values->cells, values->cell_capacity, values->cell_count + count))
-        return false;
-    node->first = values->cell_count;
-    memcpy(values->cells + values->cell_count, items, count * sizeof *items);
-    values->cell_count += count;
-    for (size_t i = 0; i < count; i++)
-        place(values, items[i]);
-    return true;
-}
-
 /* Keys that are looked up: every second value from `pairs` on. */
 struct shape_key {
     const struct values *values;
@@ -209,8 +168,96 @@ static uint32_t find_shape(struct values *values, const pickled *pairs, size_t c
     return (uint32_t)values->shape_count++;
 }
 
+/* Makes one node of a dict with several: of the values of known keys, as no others are looked up. */
+static bool settle(struct values *values, uint32_t dict)
+{
+    pickled found[MOST_KNOWN_KEYS] = {0}, pairs[2 * MOST_KNOWN_KEYS];
+    size_t count = 0;
+    for (uint32_t id = dict; id != NODE_NONE; id = values->nodes[id].next) {
+        const struct value_node *node = &values->nodes[id];
+        for (size_t i = 0; i < node->count; i++) {
+            pickled key = values->keys[values->shapes[node->shape].first + i];
+            if (pickled_kind(key) == PICKLED_TEXT && pickled_id(key) < values->known)
+                found[pickled_id(key)] = values->cells[node->first + i];
+        }
+    }
+    for (size_t key = 0; key < values->known; key++)
+        if (found[key] != 0) {
+            pairs[2 * count] = pickled_of(PICKLED_TEXT, key);
+            pairs[2 * count++ + 1] = found[key];
+        }
+    uint32_t shape = find_shape(values, pairs, count);
+    if (shape == UINT32_MAX ||
+        !MEMORY_GROW(values->cells, values->cell_capacity, values->cell_count + count))
+        return false;
+    struct value_node *node = &values->nodes[dict];
+    node->shape = shape;
+    node->count = (uint32_t)count & MOST_ITEMS;
+    node->first = values->cell_count;
+    node->next = node->last = NODE_NONE;
+    for (size_t i = 0; i < count; i++)
+        values->cells[values->cell_count++] = pairs[2 * i + 1];
+    return true;
+}
+
+bool values_place(struct values *values, pickled value)
+{
+    if (pickled_kind(value) < PICKLED_TUPLE)
+        return true;
+    struct value_node *node = &values->nodes[pickled_id(value)];
+    node->placed = 1;
+    return pickled_kind(value) != PICKLED_DICT || node->next == NODE_NONE ||
+           settle(values, pickled_id(value));
+}
+
+/* Adds items that are all dicts as refs; returns how many of the first ones are. SIZE_MAX: out of
+** memory. */
+static size_t append_refs(struct values *values, const pickled *items, size_t count)
+{
+    size_t i = 0;
+    uint32_t *to = values->refs + values->ref_count;
+    for (; i < count && pickled_kind(items[i]) == PICKLED_DICT; i++) {
+        to[i] = pickled_id(items[i]);
+        values->nodes[to[i]].placed = 1;
+        if (values->nodes[to[i]].next != NODE_NONE && !settle(values, to[i]))
+            return SIZE_MAX;
+    }
+    return i;
+}
+
+bool values_append(struct values *values, pickled list, const pickled *items, size_t count)
+{
+    struct value_node *node = count > 0 ? node_to_fill(values, pickled_id(list)) : NULL;
+    if (count == 0)
+        return true;
+    if (!node || !MEMORY_GROW(values->refs, values->ref_capacity, values->ref_count + count))
+        return false;
+    node->count = (uint32_t)count & MOST_ITEMS;
+    size_t dicts = append_refs(values, items, count);
+    if (dicts == SIZE_MAX)
+        return false;
+    if (dicts == count) {
+        node->has_refs = 1;
+        node->first = values->ref_count;
+        values->ref_count += count;
+        return true;
+    }
+    if (!MEMORY_GROW(values->cells, values->cell_capacity, values->cell_count + count))
+        return false;
+    node->first = values->cell_count;
+    memcpy(values->cells + values->cell_count, items, count * sizeof *items);
+    values->cell_count += count;
+    bool done = true;
+    for (size_t i = 0; done && i < count; i++)
+        done = values_place(values, items[i]);
+    return done;
+}
+
 bool values_set(struct values *values, pickled dict, const pickled *pairs, size_t count)
 {
+    for (size_t i = 0; i < 2 * count; i++)
+        if (!values_place(values, pairs[i]))
+            return false;
     struct value_node *node = count > 0 ? node_to_fill(values, pickled_id(dict)) : NULL;
     if (count == 0)
         return true;
@@ -221,11 +268,8 @@ bool values_set(struct values *values, pickled dict, const pickled *pairs, size_
     node->shape = shape;
     node->count = (uint32_t)count & MOST_ITEMS;
     node->first = values->cell_count;
-    for (size_t i = 0; i < count; i++) {
-        place(values, pairs[2 * i]);
-        place(values, pairs[2 * i + 1]);
+    for (size_t i = 0; i < count; i++)
         values->cells[values->cell_count++] = pairs[2 * i + 1];
-    }
     return true;
 }
 

@@ -5,7 +5,8 @@
 ** 1. A dict has a shape: its keys, kept once for all dicts that have the same keys in the same
 **    order. Its cells are the values, in the order of the keys.
 ** 2. A list has refs if all its items are dicts, 4 bytes each; else cells, 8 bytes each.
-** 3. A container that was added to again has further nodes: its next ones.
+** 3. A container that was added to again has further nodes: its next ones. A dict has one node once
+**    it is placed, so that a field is found at once; values of keys that are not known are left out.
 ** 4. Floats and bytes have no content here, nor has an integer beyond 64 bits: nothing needs them.
 */
 #ifndef TRACEDIFF_VALUES_H
@@ -104,6 +105,9 @@ pickled values_container(struct values *values, enum pickled_kind kind);
 ** False if out of memory. The containers among the items become placed. */
 bool values_append(struct values *values, pickled list, const pickled *items, size_t count);
 bool values_set(struct values *values, pickled dict, const pickled *pairs, size_t count);
+
+/* Notes that a value is in another container, or is the root. False if out of memory. */
+bool values_place(struct values *values, pickled value);
 
 /* The value of a known key of a dict, of several the last; PICKLED_ABSENT if it is not there, or if
 ** `dict` is not a dict. */

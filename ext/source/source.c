@@ -144,7 +144,7 @@ struct source *source_open(const char *path, bool by_zlib, struct failure *failu
 
 bool source_begins(const char *path, const char *bytes, size_t length)
 {
-    enum { MOST = 16 };
+    enum { MOST = 32 };
     char first[MOST];
     struct file_status status;
     intptr_t file;

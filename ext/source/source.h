@@ -44,7 +44,7 @@ bool source_same(const struct identity *a, const struct identity *b);
 /* Gets the identity without opening the file. False and FAILURE_READ if that fails. */
 bool source_identify(const char *path, struct identity *identity, struct failure *failure);
 
-/* Whether a path is a regular file that begins with some bytes. */
+/* Whether a path is a regular file that begins with some bytes, at most 32. */
 bool source_begins(const char *path, const char *bytes, size_t length);
 
 /* Reads the first bytes of a file, as many as there is room for. Damaged gzip ends them: who reads

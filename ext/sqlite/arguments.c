@@ -1,6 +1,5 @@
 #include "arguments.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "text/ascii.h"
@@ -36,26 +35,16 @@ static bool tell_order(struct call *call, int argument)
     return false;
 }
 
-static bool has_role(const char *name, enum argument_role role)
+static const struct kind_facts *facts_of(const struct call *call, int argument)
 {
-    static const char *const names[][4] = {
-        [NAMES_TRACE] = {"trace", "control", "test"},
-        [NAMES_RANKS] = {"ranks", "control_rank", "test_rank"},
-        [NAMES_ITERATIONS] = {"iterations", "control_iteration", "test_iteration",
-                              "control_iterations"},
-        [NAMES_STEPS] = {"steps"},
-        [NAMES_CAPTURE] = {"capture", "control_capture", "test_capture"}};
-    for (int i = 0; i < COUNT_OF(names[role]) && names[role][i]; i++)
-        if (strcmp(name, names[role][i]) == 0)
-            return true;
-    return false;
+    return &kind_facts[call->function->arguments[argument].takes];
 }
 
 int argument_of(const struct call *call, enum argument_role role, int side)
 {
     const struct table_function *function = call->function;
     for (int i = 0; i < function->argument_count; i++)
-        if (has_role(function->arguments[i].name, role) && side-- == 0)
+        if (facts_of(call, i)->role == role && side-- == 0)
             return i;
     return -1;
 }
@@ -122,7 +111,8 @@ static const char trace_expected[] =
     "the path of a directory or a file, a pattern, or a JSON array of these";
 
 /* paths_add() or paths_add_runs(). */
-typedef bool add_paths(struct trace_paths *paths, const char *text, struct failure *failure);
+typedef bool add_paths(struct trace_paths *paths, const char *text, const struct stopper *stopper,
+                       struct failure *failure);
 
 /* Adds the texts of an argument if it is a JSON array. */
 static bool add_elements(struct call *call, int argument, add_paths *add, struct trace_paths *paths,
@@ -133,7 +123,7 @@ static bool add_elements(struct call *call, int argument, add_paths *add, struct
     while ((type = json_array_next(call, argument, &array)) != NULL) {
         const char *path = strcmp(type, "text") == 0 ? plain_text(call, array.value) : NULL;
         if (path)
-            add(paths, path, &call->failure);
+            add(paths, path, call_stopper(call), &call->failure);
         else
             refuse(call, argument, trace_expected);
     }
@@ -151,9 +141,10 @@ static bool read_paths(struct call *call, int argument, add_paths *add, struct t
         return refuse(call, argument, trace_expected);
     if (text[0] == '[' && !add_elements(call, argument, add, paths, &elements))
         return false;
-    bool added = elements > 0 || add(paths, text, &call->failure);
+    bool added = elements > 0 || add(paths, text, call_stopper(call), &call->failure);
     paths_sort(paths);
-    if (added && (paths->count > 0 || paths_none(paths, text, &call->failure)))
+    if (added &&
+        (paths->count > 0 || paths_none(paths, text, call_stopper(call), &call->failure)))
         return true;
     return !call->function->arguments[argument].required && tell_order(call, argument);
 }
@@ -166,7 +157,7 @@ bool argument_trace(struct call *call, int argument, struct trace_paths *paths)
 bool argument_runs(struct call *call, int argument, bool files, struct trace_paths *runs)
 {
     return read_paths(call, argument, files ? paths_add : paths_add_runs, runs) &&
-           paths_join(runs, &call->failure);
+           paths_join(runs, call_stopper(call), &call->failure);
 }
 
 static bool select_value(struct call *call, struct selection *selection, size_t *capacity,
@@ -239,10 +230,7 @@ static bool select_phase(struct call *call, struct selection *selection, const c
 
 bool argument_takes_job(const struct call *call, int argument)
 {
-    static const char same[] = "the same for test";
-    const struct argument *of = &call->function->arguments[argument];
-    bool follows = strncmp(of->text, same, sizeof same - 1) == 0;
-    return strstr(of[follows ? -1 : 0].text, "'job'") != NULL;
+    return facts_of(call, argument)->job;
 }
 
 /* Whether a text is 'job', or 'job' and a list; `*ranks` is the list, empty if there is none. */
@@ -254,14 +242,11 @@ static bool is_job(const char *text, const char **ranks)
     return **ranks == '[' || !text[3];
 }
 
-bool argument_selection(struct call *call, int argument, bool steady, struct selection *selection)
+bool argument_selection(struct call *call, int argument, struct selection *selection)
 {
-    bool job = argument_takes_job(call, argument);
-    const char *ranks = "";
-    const char *expected = steady ? "an integer, a JSON array of integers, 'all', 'steady', "
-                                    "'first' or a phase of steps"
-                           : job  ? "an integer, a JSON array of integers, 'all' or 'job'"
-                                  : "an integer, a JSON array of integers or 'all'";
+    const struct kind_facts *facts = facts_of(call, argument);
+    bool steady = facts->role == NAMES_ITERATIONS;
+    const char *ranks = "", *expected = facts->expected;
     sqlite3_value *value = call->values[argument];
     sqlite3_int64 number;
     size_t capacity = 0;
@@ -273,9 +258,11 @@ bool argument_selection(struct call *call, int argument, bool steady, struct sel
     const char *text = plain_text(call, value);
     if (!text)
         return refuse(call, argument, expected);
-    selection->job = job && is_job(text, &ranks);
+    selection->job = facts->job && is_job(text, &ranks);
     if (sqlite3_stricmp(text, "all") == 0 || (selection->job && !*ranks))
         selection->kind = SELECT_ALL;
+    else if (facts->worst && sqlite3_stricmp(text, "worst") == 0)
+        selection->kind = SELECT_WORST;
     else if (steady && sqlite3_stricmp(text, "steady") == 0)
         selection->kind = SELECT_STEADY;
     else if (steady && sqlite3_stricmp(text, "first") == 0)
@@ -444,26 +431,6 @@ bool argument_device_type(struct call *call, int argument, enum device_type *dev
     return done;
 }
 
-/* The range of numbers that a declared type allows. */
-static const struct number_type {
-    const char *type, *expected;
-    bool whole;
-    double most; /* the lower bound is always 0 */
-} number_types[] = {
-    {"0|1", "0 or 1", true, 1},
-    {"INTEGER>=0", "an integer of 0 or more", true, INFINITY},
-    {"REAL>=0", "a number of 0 or more", false, INFINITY},
-    {"REAL0..1", "a number from 0 to 1", false, 1},
-};
-
-static const struct number_type *number_type_of(const struct argument *argument)
-{
-    for (int i = 0; i < COUNT_OF(number_types); i++)
-        if (strcmp(argument->type, number_types[i].type) == 0)
-            return &number_types[i];
-    return NULL;
-}
-
 /* Whether an argument is a JSON array of texts. */
 static bool check_texts(struct call *call, int argument)
 {
@@ -473,7 +440,7 @@ static bool check_texts(struct call *call, int argument)
     while ((type = json_array_next(call, argument, &array)) != NULL)
         texts += strcmp(type, "text") == 0;
     if (!array.next || texts < array.count)
-        refuse(call, argument, "a JSON array of texts");
+        refuse(call, argument, facts_of(call, argument)->expected);
     return call->failure.code == FAILURE_NONE;
 }
 
@@ -489,39 +456,37 @@ static bool is_number(sqlite3_value *value)
 }
 
 /* Reads a number, which may be a text of one. */
-static bool read_number(struct call *call, int argument, const struct number_type *number,
-                        double *real)
+static bool read_number(struct call *call, int argument, double *real)
 {
+    const struct kind_facts *facts = facts_of(call, argument);
     sqlite3_value *value = call->values[argument];
     sqlite3_int64 integer;
     *real = sqlite3_value_double(value);
-    bool fits = *real >= 0 && *real <= number->most &&
-                (number->whole ? whole_number(value, &integer) : is_number(value));
-    return fits || refuse(call, argument, number->expected);
+    bool fits = *real >= facts->minimum && *real <= facts->maximum &&
+                (facts->whole ? whole_number(value, &integer) : is_number(value));
+    return fits || refuse(call, argument, facts->expected);
 }
 
 int argument_bind(struct call *call, int argument, sqlite3_stmt *statement, int parameter)
 {
     sqlite3_value *value = call->values[argument];
-    const struct argument *declared = &call->function->arguments[argument];
-    const struct number_type *number = number_type_of(declared);
+    enum argument_kind takes = call->function->arguments[argument].takes;
     sqlite3_int64 integer;
     double real;
-    if (strcmp(declared->type, "TEXT[]") == 0 && !check_texts(call, argument))
+    if (takes == TAKES_TEXTS && !check_texts(call, argument))
         return SQLITE_ERROR;
-    if (!number)
+    if (!kind_facts[takes].number)
         return sqlite3_bind_value(statement, parameter, value);
-    if (!read_number(call, argument, number, &real))
+    if (!read_number(call, argument, &real))
         return SQLITE_ERROR;
-    return number->whole && whole_number(value, &integer)
+    return kind_facts[takes].whole && whole_number(value, &integer)
                ? sqlite3_bind_int64(statement, parameter, integer)
                : sqlite3_bind_double(statement, parameter, real);
 }
 
 bool argument_real(struct call *call, int argument, double *real)
 {
-    const struct number_type *number = number_type_of(&call->function->arguments[argument]);
-    return !call->values[argument] || read_number(call, argument, number, real);
+    return !call->values[argument] || read_number(call, argument, real);
 }
 
 /* Reads an integer from 0 to `most`. Without the argument, leaves `*number` unchanged. */

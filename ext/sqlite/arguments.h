@@ -7,11 +7,8 @@
 #include "trace/trace.h"
 #include "json_array.h"
 
-/* What arguments of traces say, whatever the function. Their names tell. */
-enum argument_role { NAMES_TRACE, NAMES_RANKS, NAMES_ITERATIONS, NAMES_STEPS, NAMES_CAPTURE };
-
-/* The index of an argument: of side 0, which is control or the only one, or of side 1, test. -1:
-** the function has none. `steps` are those of both sides. */
+/* The index of the argument of a role: of side 0, which is control or the only one, or of side 1,
+** test. -1: the function has none. Which events are steps is one argument, of both sides. */
 int argument_of(const struct call *call, enum argument_role role, int side);
 
 /* The functions below that return bool fill call->failure and return false on failure. */
@@ -23,12 +20,12 @@ bool argument_trace(struct call *call, int argument, struct trace_paths *paths);
 ** file. */
 bool argument_runs(struct call *call, int argument, bool files, struct trace_paths *runs);
 
-/* Ranks or iterations: an integer (also as 0.0 or '0', as some hosts pass it), a JSON array of
-** integers, 'all', or, if `steady`, 'steady', the default, 'first' or a phase; if
-** argument_takes_job(), 'job', alone or before a JSON array of ranks. */
-bool argument_selection(struct call *call, int argument, bool steady, struct selection *selection);
+/* Ranks, iterations or integers: an integer (also as 0.0 or '0', as some hosts pass it), a JSON
+** array of integers, 'all', and the words that its kind takes. Of iterations, 'steady' is the
+** default. */
+bool argument_selection(struct call *call, int argument, struct selection *selection);
 
-/* Whether an argument takes 'job': its description says so, or it is the same for test. */
+/* Whether an argument takes 'job'. */
 bool argument_takes_job(const struct call *call, int argument);
 
 /* What `steps` says (T20): 'auto', 'profiler', a LIKE pattern, or a JSON array of these. */
@@ -53,7 +50,7 @@ bool argument_word(struct call *call, int argument, const char *const *words, in
 /* A text that is a name; NULL if it is not given. `expected` describes it in the error. */
 bool argument_name(struct call *call, int argument, const char *expected, const char **name);
 
-/* A number in the range of its declared type, as for argument_bind(). Without the argument, leaves
+/* A number in the range of its kind, as for argument_bind(). Without the argument, leaves
 ** `*real` unchanged. */
 bool argument_real(struct call *call, int argument, double *real);
 
@@ -67,10 +64,10 @@ bool argument_device_type(struct call *call, int argument, enum device_type *dev
 /* use_short_name: 0, 1 or 2, the default. */
 bool argument_use_short_name(struct call *call, int argument, int *use_short_name);
 
-/* Binds the value of an argument to a parameter, after checking it by its declared type:
-** 1. `0|1`, `INTEGER>=0`, `REAL>=0` and `REAL0..1`: such a number, or a text of one;
-** 2. `TEXT[]`: a JSON array of texts;
-** 3. other types: not checked.
+/* Binds the value of an argument to a parameter, after checking it by its kind:
+** 1. a number of a range: such a number, or a text of one;
+** 2. TAKES_TEXTS: a JSON array of texts;
+** 3. others: not checked.
 ** Returns a SQLite result code. SQLITE_ERROR means that call->failure is filled. */
 int argument_bind(struct call *call, int argument, sqlite3_stmt *statement, int parameter);
 

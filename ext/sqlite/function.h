@@ -27,6 +27,9 @@ struct function_data {
 /* How many arguments a function has; the first `*required` must be given. */
 int function_arguments(const struct function *function, int *required);
 
+/* The extended result code of a sum of an aggregate of ours that is beyond 64 bits. */
+enum { ERROR_OVERFLOW = SQLITE_ERROR | 64 << 8 };
+
 /* Reports an error of a scalar or an aggregate; its name begins the text. */
 void function_fail(sqlite3_context *context, const char *name, const char *format, ...);
 

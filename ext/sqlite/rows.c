@@ -130,6 +130,12 @@ void result_null(struct result *result)
     add_cell(result, (struct result_cell){.type = SQLITE_NULL});
 }
 
+void result_nulls(struct result *result, int count)
+{
+    while (count-- > 0)
+        result_null(result);
+}
+
 void result_integer(struct result *result, int64_t value)
 {
     add_cell(result, (struct result_cell){SQLITE_INTEGER, 0, {.integer = value}});
@@ -146,6 +152,14 @@ void result_number(struct result *result, int64_t value)
 void result_real(struct result *result, double value)
 {
     add_cell(result, (struct result_cell){SQLITE_FLOAT, 0, {.real = value}});
+}
+
+void result_real_if(struct result *result, bool known, double value)
+{
+    if (known)
+        result_real(result, value);
+    else
+        result_null(result);
 }
 
 void result_text(struct result *result, const char *text, size_t length)

@@ -58,10 +58,13 @@ struct result;
 struct result *result_new(int columns);
 
 void result_null(struct result *result);
+void result_nulls(struct result *result, int count);
 void result_integer(struct result *result, int64_t value);
 /* Adds NULL for NUMBER_NONE. */
 void result_number(struct result *result, int64_t value);
 void result_real(struct result *result, double value);
+/* Adds NULL unless the value is known. */
+void result_real_if(struct result *result, bool known, double value);
 /* The text is copied; a null pointer adds NULL. */
 void result_text(struct result *result, const char *text, size_t length);
 void result_string(struct result *result, const char *text);

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-#include "text/ascii.h"
 #include "trace/opening.h"
 #include "arguments.h"
+#include "function.h"
 
 /* Binds the arguments by name (S18). */
 static int bind_arguments(sqlite3_stmt *statement, struct call *call)
@@ -27,22 +27,20 @@ static int bind_arguments(sqlite3_stmt *statement, struct call *call)
     return SQLITE_OK;
 }
 
-/* Whether an error is an overflow of sum() or trace_busy_time(). Their texts name neither the
-** function nor the trace, so statement_failed() replaces them. */
-static bool is_overflow(const char *message)
+/* Whether an error is an overflow of sum() or trace_busy_time(). Their texts do not name the trace,
+** so statement_failed() replaces them. SQLite has no code for that of sum(), but all of its text is
+** this; that of a function which a statement uses begins with a name. */
+static bool is_overflow(sqlite3 *db)
 {
-    static const char *const tails[] = {"integer overflow", "beyond 64 bits"};
-    for (int i = 0; i < COUNT_OF(tails); i++)
-        if (ends(message, message + strlen(message), tails[i]))
-            return true;
-    return false;
+    return sqlite3_extended_errcode(db) == ERROR_OVERFLOW ||
+           strcmp(sqlite3_errmsg(db), "integer overflow") == 0;
 }
 
 /* Reports the error of a statement. */
 static void statement_failed(struct call *call)
 {
     const char *message = sqlite3_errmsg(call->connection->db), *before = " (";
-    if (!is_overflow(message)) {
+    if (!is_overflow(call->connection->db)) {
         failure_set(&call->failure, FAILURE_REQUEST, "%s", message);
         return;
     }
@@ -136,14 +134,15 @@ static bool read_selection(struct call *call, enum argument_role role, int side,
                            struct selection *selection)
 {
     int i = argument_of(call, role, side);
-    return i < 0 || argument_selection(call, i, role == NAMES_ITERATIONS, selection);
+    return i < 0 || argument_selection(call, i, selection);
 }
 
-static bool check_iterations(struct call *call, int side)
+/* Checks the ranks or iterations of a side. */
+static bool check_selection(struct call *call, enum argument_role role, int side)
 {
-    struct selection iterations = {.kind = SELECT_ALL};
-    bool done = read_selection(call, NAMES_ITERATIONS, side, &iterations);
-    selection_clear(&iterations);
+    struct selection selection = {.kind = SELECT_ALL};
+    bool done = read_selection(call, role, side, &selection);
+    selection_clear(&selection);
     return done;
 }
 
@@ -156,19 +155,21 @@ static bool check_paths(struct call *call, int argument)
     return done;
 }
 
-/* Checks a baseline that may be left out, beside the trace. */
-static bool check_baseline(struct call *call)
+/* Checks the ranks, which the statements may give to functions that take more, and a baseline that
+** may be left out, beside the trace. */
+static bool check_one(struct call *call)
 {
-    int i = argument_of(call, NAMES_TRACE, 1);
-    return i < 0 || call->function->arguments[i].required ||
-           (check_paths(call, i) && check_iterations(call, 1));
+    int baseline = argument_of(call, NAMES_TRACE, 1);
+    return check_selection(call, NAMES_RANKS, 0) &&
+           (baseline < 0 || call->function->arguments[baseline].required ||
+            (check_paths(call, baseline) && check_selection(call, NAMES_ITERATIONS, 1)));
 }
 
 /* Whether no ranks are given and by default they may be those of a job, so that all are read. */
 static bool may_be_job(const struct call *call)
 {
-    int rank = argument_of(call, NAMES_RANKS, 0);
-    return argument_takes_job(call, rank) && !call->values[rank] && !call->values[rank + 1];
+    int control = argument_of(call, NAMES_RANKS, 0), test = argument_of(call, NAMES_RANKS, 1);
+    return argument_takes_job(call, control) && !call->values[control] && !call->values[test];
 }
 
 /* Reads the files of control and test side by side, because the statements of a function that has
@@ -187,7 +188,7 @@ static bool read_both(struct call *call)
         requests[i] = (struct trace_request){
             .paths = &paths[i], .use = TRACE_FOR_FILES, .ranks = &ranks[i], .subject = ""};
         done = (may_be_job(call) || read_selection(call, NAMES_RANKS, i, &ranks[i])) &&
-               check_iterations(call, i) &&
+               check_selection(call, NAMES_ITERATIONS, i) &&
                argument_trace(&quiet, argument_of(call, NAMES_TRACE, i), &paths[i]) &&
                check_paths(call, argument_of(call, NAMES_CAPTURE, i));
     }
@@ -215,7 +216,7 @@ int sql_enter(struct call *call)
                     DEEPEST_NESTING);
         return SQLITE_ERROR;
     }
-    if (!(both ? read_both(call) : check_baseline(call)))
+    if (!(both ? read_both(call) : check_one(call)))
         return SQLITE_ERROR;
     if (connection->nesting++ == 0)
         connection->speaking = call;

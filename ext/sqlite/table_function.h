@@ -22,6 +22,7 @@
 #define TRACEDIFF_TABLE_FUNCTION_H
 
 #include "base/failure.h"
+#include "argument_kind.h"
 #include "connection.h"
 #include "rows.h"
 
@@ -36,10 +37,13 @@ struct table_column {
     const char *text;        /* description, for the help */
 };
 
+/* The first argument of a role is of side 0, which is control or the only one; the second one is of
+** side 1, test. */
 struct argument {
-    const char *name, *type;
+    const char *name;
+    enum argument_kind takes;
     bool required;
-    const char *text;
+    const char *text; /* description, for the help; nothing else reads it */
 };
 
 struct table_function;

@@ -36,12 +36,14 @@ enum problem {
     PROBLEM_NOT_TIMED, /* this and the next two: of databases */
     PROBLEM_OTHER_PROCESS,
     PROBLEM_UNTRIED,
+    PROBLEM_KEY_ORDER, /* of rocprofv3's JSON */
     PROBLEM_PROTOBUF, /* of profiles of XLA */
-    PROBLEM_PACKET, /* this and the next four: of Perfetto's packets */
+    PROBLEM_PACKET, /* this and the next five: of Perfetto's packets */
     PROBLEM_STATE_LOST,
     PROBLEM_PACKETS_LOST,
     PROBLEM_PACKETS_PACKED,
     PROBLEM_INTERNED,
+    PROBLEM_CATEGORIES,
     PROBLEM_ARGS_MENDED, /* the two about args are known only once the args have been read */
     PROBLEM_ARGS_LEFT_OUT,
     PROBLEM_COUNT

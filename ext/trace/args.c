@@ -95,16 +95,30 @@ static bool take(struct args_reader *reader, struct trace_file *file, const stru
                          event->byte, failure);
 }
 
+/* As read_to(), from a source, which may give many bytes without reading any of the file. */
+static bool read_source(struct args_reader *reader, const struct trace_file *file, int64_t wanted,
+                        const struct stopper *stopper, struct event *event, struct failure *failure)
+{
+    enum { ASKED = 1 << 20 /* bytes */ };
+    struct token *args = &event->field[EVENT_ARGS];
+    event->byte = 0;
+    reader->next = wanted + 1;
+    if (!file->source->next(reader->begun, wanted, args, failure))
+        return false;
+    reader->unasked += args->length;
+    if (reader->unasked < ASKED)
+        return true;
+    reader->unasked = 0;
+    return stopper_ask(stopper, failure);
+}
+
 /* Reads on to the event of a row, from the file that is open. */
 static bool read_to(struct args_reader *reader, const struct trace_file *file, size_t row,
-                    struct event *event, struct failure *failure)
+                    const struct stopper *stopper, struct event *event, struct failure *failure)
 {
     int64_t wanted = file->columns.event[row];
-    if (reader->begun) {
-        event->byte = 0;
-        reader->next = wanted + 1;
-        return file->source->next(reader->begun, wanted, &event->field[EVENT_ARGS], failure);
-    }
+    if (reader->begun)
+        return read_source(reader, file, wanted, stopper, event, failure);
     for (event->position = -1; event->position < wanted;) {
         int result = document_next(reader->document, event, failure);
         if (result < 0)
@@ -131,7 +145,7 @@ static bool hold(struct args_reader *reader, const struct trace_file *file,
     if (!open_file(reader, file, stopper, failure))
         return false;
     for (size_t row = 0; row < file->columns.count && room; row++) {
-        if (!read_to(reader, file, row, &event, failure))
+        if (!read_to(reader, file, row, stopper, &event, failure))
             return false;
         room = held_add(&reader->held, row, &event);
     }
@@ -158,7 +172,7 @@ static bool find(struct args_reader *reader, struct trace_file *file, size_t row
         if (!held && !open_file(reader, file, stopper, failure))
             return false;
     }
-    if (!held && !read_to(reader, file, row, &event, failure))
+    if (!held && !read_to(reader, file, row, stopper, &event, failure))
         return false;
     reader->row_file = file;
     reader->row = row;

@@ -34,6 +34,7 @@ struct args_reader {
     bool there; /* the row has args */
     unsigned char *text;
     size_t length, capacity;
+    size_t unasked; /* bytes that a source gave since the stopper was asked */
 };
 
 /* Gives the args of a row of a loaded file as strict JSON (mend.h); `*text` is NULL if there are

@@ -5,8 +5,10 @@
 #include <strings.h>
 
 #include "access/roots.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "base/table.h"
 #include "pattern.h"
 #include "platform/path.h"
 #include "text/ascii.h"
@@ -65,7 +67,7 @@ static void refuse_to_list(const char *path, int error, struct failure *failure)
 {
     if (error == ENOMEM)
         failure_memory(failure);
-    else
+    else if (error != EINTR || failure->code == FAILURE_NONE) /* of the stopper */
         failure_set(failure, FAILURE_READ, "cannot read '%s': %s", path, strerror(error));
 }
 
@@ -85,12 +87,13 @@ static bool is_made_of_profile(const char *path, struct failure *failure)
     return there;
 }
 
-static bool add_directory(struct trace_paths *paths, const char *path, struct failure *failure)
+static bool add_directory(struct trace_paths *paths, const char *path,
+                          const struct stopper *stopper, struct failure *failure)
 {
     int error;
     const char *name, *between = path_between(path);
     struct listing *listing = listing_open(path, &error);
-    while (listing && failure->code == FAILURE_NONE &&
+    while (listing && failure->code == FAILURE_NONE && stopper_ask(stopper, failure) &&
            (name = listing_next(listing, &error)) != NULL) {
         if (!is_listed(name, paths->snapshots))
             continue;
@@ -108,12 +111,13 @@ static bool add_directory(struct trace_paths *paths, const char *path, struct fa
 }
 
 /* Whether a pattern matches a file. */
-static bool matches_file(const char *pattern, struct failure *failure)
+static bool matches_file(const char *pattern, const struct stopper *stopper,
+                         struct failure *failure)
 {
     struct found_paths found = {.count = 0};
     char *path = path_expanded(pattern);
     bool some = false;
-    int error = path ? pattern_find(path, false, &found) : ENOMEM;
+    int error = path ? pattern_find(path, false, &found, stopper, failure) : ENOMEM;
     if (error != 0)
         refuse_to_list(pattern, error, failure);
     for (size_t i = 0; i < found.count && !some; i++)
@@ -126,7 +130,8 @@ static bool matches_file(const char *pattern, struct failure *failure)
 /* A pattern for files in the folders below a path that has no trace files itself. It is the
 ** narrowest that matches, because every file that a pattern matches must be a trace. NULL: none
 ** matches, or a failure. */
-static char *pattern_below(const char *text, bool folders, struct failure *failure)
+static char *pattern_below(const char *text, bool folders, const struct stopper *stopper,
+                           struct failure *failure)
 {
     enum { OF_FOLDERS = 6 };
     static const char *const tails[] = {
@@ -146,7 +151,7 @@ static char *pattern_below(const char *text, bool folders, struct failure *failu
         pattern = joined(path, tails[i], "");
         if (!pattern)
             failure_memory(failure);
-        if (!pattern || !matches_file(pattern, failure)) {
+        if (!pattern || !matches_file(pattern, stopper, failure)) {
             memory_free(pattern);
             pattern = NULL;
         }
@@ -156,9 +161,10 @@ static char *pattern_below(const char *text, bool folders, struct failure *failu
 }
 
 /* Sets the failure for a text that has no files itself: a directory, or a pattern of `folders`. */
-static bool none_itself(const char *text, bool folders, struct failure *failure)
+static bool none_itself(const char *text, bool folders, const struct stopper *stopper,
+                        struct failure *failure)
 {
-    char *pattern = pattern_below(text, folders, failure);
+    char *pattern = pattern_below(text, folders, stopper, failure);
     failure_set(failure, FAILURE_REQUEST,
                 folders ? "'%s' matches directories, but no file%s%s%s"
                         : "no trace in '%s': there is no " TRACE_FILES "%s%s%s",
@@ -170,14 +176,15 @@ static bool none_itself(const char *text, bool folders, struct failure *failure)
     return false;
 }
 
-bool paths_none(const struct trace_paths *paths, const char *text, struct failure *failure)
+bool paths_none(const struct trace_paths *paths, const char *text, const struct stopper *stopper,
+                struct failure *failure)
 {
     if (paths->snapshots)
         return failure_set(failure, FAILURE_REQUEST,
                            "no snapshot in '%s': there is no " SNAPSHOT_FILES
                            ", as torch.cuda.memory._dump_snapshot() writes",
                            text);
-    return none_itself(text, false, failure);
+    return none_itself(text, false, stopper, failure);
 }
 
 /* Whether a text is written like a URL; `*rest` is the part after `://`. */
@@ -200,25 +207,27 @@ static bool refuse_url(const char *text, const char *rest, struct failure *failu
                        "'%s' is a URL: copy the files to this machine first", text);
 }
 
-static bool add_pattern(struct trace_paths *paths, const char *pattern, struct failure *failure)
+static bool add_pattern(struct trace_paths *paths, const char *pattern,
+                        const struct stopper *stopper, struct failure *failure)
 {
     struct found_paths found;
     size_t before = paths->count;
-    int error = pattern_find(pattern, true, &found);
+    int error = pattern_find(pattern, true, &found, stopper, failure);
     if (error != 0)
         refuse_to_list(pattern, error, failure);
     else if (found.count == 0)
         failure_set(failure, FAILURE_REQUEST, "no file matches '%s'", pattern);
     for (size_t i = 0; i < found.count && failure->code == FAILURE_NONE; i++)
-        if (!is_directory(found.paths[i]))
+        if (stopper_ask(stopper, failure) && !is_directory(found.paths[i]))
             add(paths, joined(found.paths[i], "", ""), false, failure);
     found_paths_clear(&found);
     if (failure->code == FAILURE_NONE && paths->count == before)
-        none_itself(pattern, true, failure);
+        none_itself(pattern, true, stopper, failure);
     return failure->code == FAILURE_NONE;
 }
 
-bool paths_add(struct trace_paths *paths, const char *text, struct failure *failure)
+bool paths_add(struct trace_paths *paths, const char *text, const struct stopper *stopper,
+               struct failure *failure)
 {
     struct file_status status;
     bool done;
@@ -233,13 +242,13 @@ bool paths_add(struct trace_paths *paths, const char *text, struct failure *fail
                            "the %s is an empty text: name a directory, a file or a pattern",
                            paths->snapshots ? "snapshot" : "trace");
     else if (error == 0 && status.kind == FILE_IS_DIRECTORY)
-        done = add_directory(paths, path, failure);
+        done = add_directory(paths, path, stopper, failure);
     else if (error == 0 || link) /* a dangling link counts as a file that cannot be read */
         return add(paths, path, false, failure);
     else if (is_url(path, &rest))
         done = refuse_url(path, rest, failure);
     else if (error == ENOENT && pattern_is(path))
-        done = add_pattern(paths, path, failure);
+        done = add_pattern(paths, path, stopper, failure);
     else
         done = failure_set(failure, FAILURE_REQUEST, "cannot read '%s': %s", path, strerror(error));
     memory_free(path);
@@ -248,15 +257,17 @@ bool paths_add(struct trace_paths *paths, const char *text, struct failure *fail
 
 /* Adds the directories that a pattern matches. */
 static bool add_directories(struct trace_paths *runs, const char *text, const char *pattern,
-                            struct failure *failure)
+                            const struct stopper *stopper, struct failure *failure)
 {
     struct found_paths found;
     const char *file = NULL;
     size_t before = runs->count;
-    int unread = pattern_find(pattern, false, &found);
+    int unread = pattern_find(pattern, false, &found, stopper, failure);
     if (unread != 0)
         refuse_to_list(pattern, unread, failure);
-    for (size_t i = 0; i < found.count && failure->code == FAILURE_NONE; i++) {
+    for (size_t i = 0; i < found.count && failure->code == FAILURE_NONE &&
+                       stopper_ask(stopper, failure);
+         i++) {
         const char *path = found.paths[i];
         struct file_status status;
         int error = file_status(path, &status);
@@ -275,7 +286,8 @@ static bool add_directories(struct trace_paths *runs, const char *text, const ch
     return failure->code == FAILURE_NONE;
 }
 
-bool paths_add_runs(struct trace_paths *runs, const char *text, struct failure *failure)
+bool paths_add_runs(struct trace_paths *runs, const char *text, const struct stopper *stopper,
+                    struct failure *failure)
 {
     struct file_status status;
     size_t before = runs->count;
@@ -283,7 +295,7 @@ bool paths_add_runs(struct trace_paths *runs, const char *text, struct failure *
     if (!path)
         return failure_memory(failure);
     bool done = file_status(path, &status) == 0 || file_is_link(path) || !pattern_is(path) ||
-                add_directories(runs, text, path, failure);
+                add_directories(runs, text, path, stopper, failure);
     memory_free(path);
     if (done && runs->count == before)
         done = add(runs, joined(text, "", ""), false, failure);
@@ -332,29 +344,72 @@ void paths_merge(struct trace_paths *paths, size_t first, size_t i)
     paths->items[i].path = NULL;
 }
 
-bool paths_join(struct trace_paths *paths, struct failure *failure)
+/* Files that are known, by the paths that are kept. */
+struct known_files {
+    struct identity *items;
+    struct table table;
+};
+
+static uint64_t hash_of_file(const void *known, uint32_t i)
 {
-    struct file_status *known = memory_zeroed(paths->count, sizeof *known);
-    size_t kept = 0;
-    if (!known)
-        return failure_memory(failure);
-    for (size_t i = 0; i < paths->count; i++) {
-        size_t first = kept;
-        bool there = file_status(paths->items[i].path, &known[kept]) == 0;
-        if (!there) /* a pattern */
-            memset(&known[kept], 0, sizeof *known);
-        for (size_t k = 0; there && k < kept && first == kept; k++)
-            if (known[k].identity.inode == known[kept].identity.inode &&
-                known[k].identity.device == known[kept].identity.device)
-                first = k;
-        if (first < kept)
-            merge(&paths->items[first], &paths->items[i]);
+    const struct identity *file = &((const struct known_files *)known)->items[i];
+    return hash_with(hash_with(hash_key(), file->device), file->inode);
+}
+
+struct wanted_file {
+    const struct known_files *known;
+    const struct identity *file;
+};
+
+static bool is_file(const void *key, uint32_t i)
+{
+    const struct wanted_file *wanted = key;
+    const struct identity *file = &wanted->known->items[i];
+    return file->device == wanted->file->device && file->inode == wanted->file->inode;
+}
+
+/* The place of the path of a file among those that are kept, `*count`, which it becomes the last
+** of if it is new; UINT32_MAX if out of memory. */
+static uint32_t place_of(struct known_files *known, size_t *count, const struct identity *file)
+{
+    const struct wanted_file wanted = {known, file};
+    known->items[*count] = *file;
+    if (!table_reserve(&known->table, *count, hash_of_file, known))
+        return UINT32_MAX;
+    uint32_t *slot =
+        table_slot(&known->table, hash_of_file(known, (uint32_t)*count), is_file, &wanted);
+    if (*slot == 0)
+        *slot = (uint32_t)++*count;
+    return *slot - 1;
+}
+
+bool paths_join(struct trace_paths *paths, const struct stopper *stopper, struct failure *failure)
+{
+    struct known_files known = {.items = memory_zeroed(paths->count, sizeof *known.items)};
+    size_t kept = 0, i = 0;
+    bool done = known.items || failure_memory(failure);
+    for (; done && i < paths->count; i++) {
+        struct file_status status;
+        size_t before = kept;
+        if (file_status(paths->items[i].path, &status) != 0) /* of a pattern; it is itself */
+            status.identity = (struct identity){.device = UINT64_MAX, .inode = i};
+        uint32_t place = stopper_ask(stopper, failure)
+                             ? place_of(&known, &kept, &status.identity)
+                             : UINT32_MAX;
+        done = place != UINT32_MAX || failure_memory(failure);
+        if (!done)
+            break;
+        if (kept == before)
+            merge(&paths->items[place], &paths->items[i]);
         else
-            paths->items[kept++] = paths->items[i];
+            paths->items[place] = paths->items[i];
     }
+    for (; i < paths->count; i++)
+        memory_free(paths->items[i].path);
     paths->count = kept;
-    memory_free(known);
-    return true;
+    memory_free(known.items);
+    table_clear(&known.table);
+    return done;
 }
 
 void paths_clear(struct trace_paths *paths)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/failure.h"
+#include "base/stopper.h"
 
 /* The files of a directory that may be traces, for error texts. */
 #define TRACE_FILES                                                                     \
@@ -37,22 +37,25 @@ struct trace_paths {
 ** 3. another path that exists: that file
 ** 4. otherwise, with `*`, `?` or `[` in it: the files that match the pattern
 ** Failures: FAILURE_REQUEST if no file is found or the text is a URL, FAILURE_READ,
-** FAILURE_MEMORY. */
-bool paths_add(struct trace_paths *paths, const char *text, struct failure *failure);
+** FAILURE_MEMORY, FAILURE_INTERRUPTED. */
+bool paths_add(struct trace_paths *paths, const char *text, const struct stopper *stopper,
+               struct failure *failure);
 
 /* Adds the runs of a text: each directory that a pattern matches, unless it matches a file that may
 ** be a trace, too, which is an error; any other text is one run. Failures: as paths_add(). */
-bool paths_add_runs(struct trace_paths *runs, const char *text, struct failure *failure);
+bool paths_add_runs(struct trace_paths *runs, const char *text, const struct stopper *stopper,
+                    struct failure *failure);
 
 /* Sets the failure for a text that has no files; it says what to write instead where that is
 ** known. Always returns false. */
-bool paths_none(const struct trace_paths *paths, const char *text, struct failure *failure);
+bool paths_none(const struct trace_paths *paths, const char *text, const struct stopper *stopper,
+                struct failure *failure);
 
 /* Sorts the paths by name and removes doubles; `again` counts those removed. */
 void paths_sort(struct trace_paths *paths);
 
 /* Merges paths that are one file or directory. */
-bool paths_join(struct trace_paths *paths, struct failure *failure);
+bool paths_join(struct trace_paths *paths, const struct stopper *stopper, struct failure *failure);
 
 /* The index of a path among the first `count` paths, which must be sorted and contain it. */
 size_t paths_find(const struct trace_paths *paths, size_t count, const char *path);

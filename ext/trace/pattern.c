@@ -3,17 +3,32 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "access/roots.h"
+#include "base/hash.h"
 #include "base/memory.h"
+#include "base/table.h"
 #include "platform/path.h"
 #include "text/ascii.h"
 
 enum { INVALID = 0x110000 /* a byte that is not UTF-8 is this character and those that follow */ };
 
+/* A directory that was searched for a rest of the pattern. */
+struct visit {
+    uint64_t device, inode;
+    const char *rest;
+};
+
 struct pattern_search {
     bool strict;
+    bool leads_back; /* a name of the pattern may be `..`: visits are kept */
+    const struct stopper *stopper;
+    struct failure *failure; /* of the stopper */
+    struct visit *visits;
+    size_t visit_count, visit_capacity;
+    struct table visit_table;
     bool below; /* the path was found, so that it need not be that of a directory */
     struct found_paths *found;
     char *path; /* the beginning that was found, and a NUL; owned */
@@ -163,15 +178,16 @@ static bool append(struct pattern_search *search, const char *bytes, size_t leng
     return true;
 }
 
-static int add_path(struct pattern_search *search)
+/* Adds a path to a list. */
+static int add_to(struct found_paths *found, const char *path)
 {
-    struct found_paths *found = search->found;
-    char *copy = memory_allocate(search->length + 1);
+    size_t size = strlen(path) + 1;
+    char *copy = memory_allocate(size);
     if (!copy || !MEMORY_GROW(found->paths, found->capacity, found->count + 1)) {
         memory_free(copy);
         return ENOMEM;
     }
-    found->paths[found->count++] = memcpy(copy, search->path, search->length + 1);
+    found->paths[found->count++] = memcpy(copy, path, size);
     return 0;
 }
 
@@ -186,30 +202,91 @@ static bool append_literal(struct pattern_search *search, const char *p, const c
     return done;
 }
 
+static uint64_t hash_of_visit(const void *search, uint32_t i)
+{
+    const struct visit *visit = &((const struct pattern_search *)search)->visits[i];
+    uint64_t hash = hash_with(hash_key(), visit->device);
+    return hash_with(hash_with(hash, visit->inode), (uint64_t)(uintptr_t)visit->rest);
+}
+
+static bool is_visit(const void *key, uint32_t i)
+{
+    const struct pattern_search *search = key; /* the last visit is the one that is looked up */
+    const struct visit *wanted = &search->visits[search->visit_count], *visit = &search->visits[i];
+    return visit->device == wanted->device && visit->inode == wanted->inode &&
+           visit->rest == wanted->rest;
+}
+
+/* Whether the directory at the path is searched for the rest of the pattern for the first time;
+** notes that it is. */
+static int note_visit(struct pattern_search *search, const char *rest, bool *first)
+{
+    struct file_status status;
+    *first = true;
+    if (!search->leads_back || file_status(search->length > 0 ? search->path : ".", &status) != 0)
+        return 0;
+    if (!MEMORY_GROW(search->visits, search->visit_capacity, search->visit_count + 1) ||
+        !table_reserve(&search->visit_table, search->visit_count, hash_of_visit, search))
+        return ENOMEM;
+    search->visits[search->visit_count] =
+        (struct visit){status.identity.device, status.identity.inode, rest};
+    uint32_t *slot =
+        table_slot(&search->visit_table, hash_of_visit(search, (uint32_t)search->visit_count),
+                   is_visit, search);
+    *first = *slot == 0;
+    if (*first)
+        *slot = (uint32_t)++search->visit_count;
+    return 0;
+}
+
+static int name_order(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Lists the names in the directory at the path that the pattern from `p` to `end` matches, in
+** order. */
+static int list_names(struct pattern_search *search, const char *p, const char *end,
+                      struct found_paths *names)
+{
+    int error;
+    const char *name;
+    struct listing *listing = listing_open(search->length > 0 ? search->path : ".", &error);
+    if (!listing && (error == ENOTDIR || (error == ENOENT && search->below)))
+        error = 0;
+    for (size_t i = 0; listing && error == 0 && (name = listing_next(listing, &error)) != NULL; i++)
+        if (!stopper_goes_on(search->stopper, i, search->failure))
+            error = EINTR;
+        else if (matches(p, end, name))
+            error = add_to(names, name);
+    if (listing)
+        listing_close(listing);
+    if (names->count > 1)
+        qsort(names->paths, names->count, sizeof *names->paths, name_order);
+    return (error == EACCES || error == ELOOP) && !search->strict ? 0 : error;
+}
+
 static int find_rest(struct pattern_search *search, const char *pattern);
 
 /* Finds the names in a directory that the pattern from `p` to `end` matches, and goes on there. */
 static int find_names(struct pattern_search *search, const char *p, const char *end)
 {
-    int error;
+    struct found_paths names = {.count = 0};
     size_t before = search->length;
-    const char *name;
-    struct listing *listing = listing_open(before > 0 ? search->path : ".", &error);
-    if (!listing && (error == ENOTDIR || (error == ENOENT && search->below)))
-        error = 0;
+    bool first = true;
+    int error = stopper_ask(search->stopper, search->failure) ? note_visit(search, p, &first) : EINTR;
+    if (error == 0 && first)
+        error = list_names(search, p, end, &names);
     search->below = true;
-    while (listing && error == 0 && (name = listing_next(listing, &error)) != NULL) {
-        if (!matches(p, end, name))
-            continue;
-        error = !append(search, name, strlen(name)) ? ENOMEM
-                : *end                              ? find_rest(search, end)
-                                                    : add_path(search);
+    for (size_t i = 0; i < names.count && error == 0; i++) {
+        error = !append(search, names.paths[i], strlen(names.paths[i])) ? ENOMEM
+                : *end                                                 ? find_rest(search, end)
+                                                : add_to(search->found, search->path);
         search->length = before;
         search->path[before] = 0;
     }
-    if (listing)
-        listing_close(listing);
-    return (error == EACCES || error == ELOOP) && !search->strict ? 0 : error;
+    found_paths_clear(&names);
+    return error;
 }
 
 /* Finds what the rest of a pattern matches below the path so far. */
@@ -233,15 +310,36 @@ static int find_rest(struct pattern_search *search, const char *pattern)
     }
     struct file_status status;
     bool there = file_status(search->path, &status) == 0 || file_is_link(search->path);
-    return there ? add_path(search) : 0;
+    return there ? add_to(search->found, search->path) : 0;
 }
 
-int pattern_find(const char *pattern, bool strict, struct found_paths *found)
+/* Whether a name of a pattern begins with a dot, and may be `..`. */
+static bool leads_back(const char *pattern)
 {
-    struct pattern_search search = {.strict = strict, .found = found};
+    while (*pattern) {
+        const char *name = pattern + strspn(pattern, path_separators);
+        size_t length = strcspn(name, path_separators);
+        name += escapes(name, name + length);
+        if (name[0] == '.' && name[1] != 0 && !path_separates(name[1]))
+            return true;
+        pattern = name + strcspn(name, path_separators);
+    }
+    return false;
+}
+
+int pattern_find(const char *pattern, bool strict, struct found_paths *found,
+                 const struct stopper *stopper, struct failure *failure)
+{
+    struct pattern_search search = {.strict = strict,
+                                    .leads_back = leads_back(pattern),
+                                    .stopper = stopper,
+                                    .failure = failure,
+                                    .found = found};
     *found = (struct found_paths){.count = 0};
     int error = append(&search, "", 0) ? find_rest(&search, pattern) : ENOMEM;
     memory_free(search.path);
+    memory_free(search.visits);
+    table_clear(&search.visit_table);
     return error;
 }
 

@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/stopper.h"
+
 struct found_paths {
     char **paths; /* owned, as each of them; in no order */
     size_t count, capacity;
@@ -23,11 +25,14 @@ struct found_paths {
 /* Whether a text may be a pattern: it has one of the characters of rule 1. */
 bool pattern_is(const char *text);
 
-/* Finds the files and directories that a pattern matches, also links that lead nowhere. Returns 0,
-** ENOMEM, or the error of a directory that cannot be read; unless `strict`, one that may not be
-** read (EACCES) and a link in a circle (ELOOP) are taken as empty. found_paths_clear() is needed
-** whatever the result. */
-int pattern_find(const char *pattern, bool strict, struct found_paths *found);
+/* Finds the files and directories that a pattern matches, also links that lead nowhere. Where names
+** of the pattern may lead back, as `..` does, a directory is searched once for the same rest of it:
+** of several paths to one file, one is found. Returns 0, ENOMEM, or the error of a directory that
+** cannot be read; unless `strict`, one that may not be read (EACCES) and a link in a circle (ELOOP)
+** are taken as empty. EINTR: the work is to end, and the failure is set. found_paths_clear() is
+** needed whatever the result. */
+int pattern_find(const char *pattern, bool strict, struct found_paths *found,
+                 const struct stopper *stopper, struct failure *failure);
 
 void found_paths_clear(struct found_paths *found);
 

@@ -14,6 +14,26 @@ void selection_clear(struct selection *selection)
     *selection = (struct selection){.kind = SELECT_DEFAULT};
 }
 
+bool selection_copy(struct selection *to, const struct selection *from)
+{
+    *to = (struct selection){.kind = from->kind, .job = from->job};
+    bool done = true;
+    if (from->kind == SELECT_LIST) {
+        done = memory_assign(&to->values, memory_items(from->count, sizeof *to->values));
+        to->count = done ? from->count : 0;
+        if (to->count > 0)
+            memcpy(to->values, from->values, from->count * sizeof *to->values);
+    } else if (from->kind == SELECT_PHASE) {
+        size_t size = strlen(from->phase) + 1;
+        done = memory_assign(&to->phase, memory_allocate(size));
+        if (done)
+            memcpy(to->phase, from->phase, size);
+    }
+    if (!done)
+        selection_clear(to);
+    return done;
+}
+
 bool selection_check(const struct selection *selection, const int64_t *there, size_t there_count,
                      const char *subject, const char *what, struct failure *failure)
 {

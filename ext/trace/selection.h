@@ -19,6 +19,7 @@ struct selection {
         SELECT_STEADY, /* iterations: all but the first and the last step (T12) */
         SELECT_FIRST,  /* iterations: the lowest step */
         SELECT_PHASE,  /* iterations: of those, the steps of a phase (T23) */
+        SELECT_WORST, /* ranks: the one with the highest peak of memory */
         SELECT_LIST
     } kind;
     int64_t *values; /* SELECT_LIST; owned */
@@ -28,6 +29,9 @@ struct selection {
 };
 
 void selection_clear(struct selection *selection);
+
+/* Makes `*to` a copy, to be cleared. False if out of memory; then it is empty. */
+bool selection_copy(struct selection *to, const struct selection *from);
 
 /* Which events count (T9). */
 enum device_type {

@@ -95,23 +95,53 @@ static bool put(struct xplane_args *args, const struct xstat *stat, sqlite3_str 
     return true;
 }
 
+/* Collects the stats of a name. */
+static bool collect_name(struct xplane_args *args, const struct xevent *event,
+                         const struct event_name *name, struct failure *failure)
+{
+    struct protobuf message =
+        protobuf_message(xspace_text(&args->space, name->message), name->message.length);
+    struct xstat stat;
+    while (xstat_of_name(event, &message, &stat))
+        if (!add(args, &stat, failure))
+            return false;
+    return true;
+}
+
+/* The same at the first event that has the name, of whose message only the stats are left that
+** count. */
+static bool collect_first(struct xplane_args *args, const struct xevent *event,
+                          struct event_name *name, struct failure *failure)
+{
+    if (!collect_name(args, event, name, failure))
+        return false;
+    unsigned char *kept = memory_allocate(name->message.length + 1), *to = kept;
+    if (!kept)
+        return failure_memory(failure);
+    for (size_t i = 0; i < args->count; i++)
+        to = xstat_write_of_name(to, &args->stats[i]);
+    name->message.length = (size_t)(to - kept);
+    if (args->count > 0)
+        memcpy(args->space.kept + name->message.at, kept, name->message.length);
+    name->read = true;
+    memory_free(kept);
+    args->count = 0;
+    return collect_name(args, event, name, failure); /* stats point into the message */
+}
+
 /* Collects the stats of an event: those of its name, then its own. */
 static bool collect(struct xplane_args *args, const struct xevent *event, struct failure *failure)
 {
-    const struct xspace *space = &args->space;
     struct protobuf message = event->message;
     struct xstat stat;
     args->count = 0;
     if (event->too_long)
         return true;
     const struct xsaid said = xevent_read(&message);
-    const struct event_name *name = plane_event_name(event->plane, said.name);
-    if (name) {
-        message = protobuf_message(xspace_text(space, name->message), name->message.length);
-        while (xstat_of_name(event, &message, &stat))
-            if (!add(args, &stat, failure))
-                return false;
-    }
+    struct event_name *name = plane_event_name(event->plane, said.name);
+    if (name && !(name->read ? collect_name(args, event, name, failure)
+                             : collect_first(args, event, name, failure)))
+        return false;
     message = event->message;
     while (xstat_of_event(event, &message, &stat))
         if (!add(args, &stat, failure))

@@ -7,7 +7,7 @@ enum { STAT_KEY = 1 };
 struct xstat xstat_read(const struct xspace *space, const struct xplane *plane,
                         struct protobuf message)
 {
-    struct xstat stat = {.type = STAT_NOTHING};
+    struct xstat stat = {.message = message, .type = STAT_NOTHING};
     struct protobuf_field field;
     int64_t key = 0;
     while (protobuf_next(&message, &field)) {
@@ -101,6 +101,17 @@ static bool next_stat(const struct xevent *event, struct protobuf *message, uint
             return true;
         }
     return false;
+}
+
+unsigned char *xstat_write_of_name(unsigned char *to, const struct xstat *stat)
+{
+    size_t length = (size_t)(stat->message.end - stat->message.at), rest = length;
+    *to++ = NAME_STAT << 3 | PROTOBUF_BYTES;
+    for (; rest >= 0x80; rest >>= 7)
+        *to++ = (unsigned char)(rest | 0x80);
+    *to++ = (unsigned char)rest;
+    memcpy(to, stat->message.at, length);
+    return to + length;
 }
 
 bool xstat_of_event(const struct xevent *event, struct protobuf *message, struct xstat *stat)

@@ -21,7 +21,8 @@ enum stat_type {
 };
 
 struct xstat {
-    struct stat_name *key; /* NULL: not known */
+    struct protobuf message; /* itself */
+    struct stat_name *key;   /* NULL: not known */
     enum stat_type type;
     struct protobuf_field value;
     const char *text; /* of TEXT and REFERENCE; of an unknown reference NULL */
@@ -46,6 +47,9 @@ struct xsaid {
 ** are. */
 struct xsaid xevent_read(struct protobuf *message);
 struct xsaid xname_read(struct protobuf *message);
+
+/* Writes a stat as one of a name; returns the byte after it. It is not longer than it was. */
+unsigned char *xstat_write_of_name(unsigned char *to, const struct xstat *stat);
 
 /* Goes to the next stat of an event, or of a name. False after the last one. */
 bool xstat_of_event(const struct xevent *event, struct protobuf *message, struct xstat *stat);

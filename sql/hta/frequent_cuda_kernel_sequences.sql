@@ -3,10 +3,10 @@
 -- Question: Which sequences of kernels does an operator often launch?
 --
 -- Parameters
---   :trace                       TEXT required  directory, file, pattern or JSON array of these
+--   :trace                       trace required directory, file, pattern or JSON array of these
 --   :operator_name               TEXT required  a part of the operator's name, such as aten::linear;
 --                                               with * or ?, a GLOB pattern for the whole name
---   :ranks                       any            integer, JSON array or 'all'; default 'all'
+--   :ranks                       ranks          integer, JSON array or 'all'; default 'all'
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
 --   :min_pattern_len             INTEGER>=0     least number of kernels in a sequence; default 3
 -- Columns

@@ -3,8 +3,8 @@
 -- Question: Which of your annotations take the time?
 --
 -- Parameters
---   :trace                       TEXT required  directory, file, pattern or JSON array of these
---   :ranks                       any            integer, JSON array or 'all'; default 'all'
+--   :trace                       trace required directory, file, pattern or JSON array of these
+--   :ranks                       ranks          integer, JSON array or 'all'; default 'all'
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
 --   :use_gpu_annotation          0|1            1 annotations of the device, 0 of the host; default 1
 --   :duration_ratio              REAL0..1       the longest annotations are listed until their sum reaches this share;

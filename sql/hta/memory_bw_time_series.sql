@@ -3,8 +3,8 @@
 -- Question: How fast are copies and fills over time?
 --
 -- Parameters
---   :trace                       TEXT required  directory, file, pattern or JSON array of these
---   :ranks                       any            integer, JSON array or 'all'; default 'all'
+--   :trace                       trace required directory, file, pattern or JSON array of these
+--   :ranks                       ranks          integer, JSON array or 'all'; default 'all'
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
 -- Columns
 --   rank            INTEGER  rank

@@ -3,13 +3,13 @@
 -- Question: Which slow ranks start collectives last, and why?
 --
 -- Parameters
---   :trace               TEXT required  directory, file, pattern or JSON array of these
---   :ranks               any            integer, JSON array or 'all'; default 'all'
---   :iterations          any            integer, JSON array, 'all', 'steady' (without first and last),
+--   :trace               trace required directory, file, pattern or JSON array of these
+--   :ranks               ranks          integer, JSON array or 'all'; default 'all'
+--   :iterations          iterations     integer, JSON array, 'all', 'steady' (without first and last),
 --                                       'first' or a phase; default 'steady'
---   :control             TEXT           baseline trace: fills the columns control_...; default none
---   :control_iterations  any            the steps of control; default iterations
---   :steps               TEXT           which events are steps: 'auto', 'profiler',
+--   :control             trace          baseline trace: fills the columns control_...; default none
+--   :control_iterations  iterations     the steps of control; default iterations
+--   :steps               steps          which events are steps: 'auto', 'profiler',
 --                                       a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   rank                 INTEGER  rank

@@ -3,16 +3,16 @@
 -- Question: Which ten total durations changed most?
 --
 -- Parameters
---   :control            TEXT required  baseline trace
---   :test               TEXT required  trace to compare with the baseline
---   :control_rank       any            integer, JSON array or 'all'; default the lowest
---   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last),
+--   :control            trace required baseline trace
+--   :test               trace required trace to compare with the baseline
+--   :control_rank       ranks          integer, JSON array or 'all'; default the lowest
+--   :test_rank          ranks          the same for test
+--   :control_iteration  iterations     integer, JSON array, 'all', 'steady' (without first and last),
 --                                      'first' or a phase; default 'first'
---   :test_iteration     any            the same for test
+--   :test_iteration     iterations     the same for test
 --   :device_type        TEXT           'ALL', 'CPU' or 'GPU'; default 'ALL'
 --   :use_short_name     INTEGER        0 the full name, 1 trace_short_name, 2 trace_stable_name; default 0
---   :steps              TEXT           which events are steps: 'auto', 'profiler',
+--   :steps              steps          which events are steps: 'auto', 'profiler',
 --                                      a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   name                    TEXT     name of operators and kernels

@@ -3,15 +3,15 @@
 -- Question: What is on the critical path, and what changed there?
 --
 -- Parameters
---   :control            TEXT required  baseline trace
---   :test               TEXT required  trace to compare with the baseline
---   :control_rank       any            integer, JSON array or 'all'; default the lowest
---   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last),
+--   :control            trace required baseline trace
+--   :test               trace required trace to compare with the baseline
+--   :control_rank       ranks          integer, JSON array or 'all'; default the lowest
+--   :test_rank          ranks          the same for test
+--   :control_iteration  iterations     integer, JSON array, 'all', 'steady' (without first and last),
 --                                      'first' or a phase; default 'steady'
---   :test_iteration     any            the same for test
+--   :test_iteration     iterations     the same for test
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
---   :steps              TEXT           which events are steps: 'auto', 'profiler',
+--   :steps              steps          which events are steps: 'auto', 'profiler',
 --                                      a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   kind           TEXT     as critical_path has it

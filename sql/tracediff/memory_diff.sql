@@ -3,11 +3,11 @@
 -- Question: Which phases and operators hold more memory at the peak?
 --
 -- Parameters
---   :control  TEXT required  baseline snapshot: directory, file, pattern or JSON array of these
---   :test     TEXT required  snapshot to compare with the baseline
+--   :control  trace required baseline snapshot: directory, file, pattern or JSON array of these
+--   :test     trace required snapshot to compare with the baseline
 --   :keys     TEXT           one or more of phase, annotation, function, place, op, top_op and node, between commas;
 --                            default 'phase,function,op'
---   :ranks    any            integer, JSON array, 'all' or 'worst', the one with the highest peak of each side;
+--   :ranks    ranks|worst    integer, JSON array, 'all' or 'worst', the one with the highest peak of each side;
 --                            default the lowest
 --
 -- Columns

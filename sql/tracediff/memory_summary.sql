@@ -3,9 +3,9 @@
 -- Question: Why does a run take more memory, by allocator snapshots?
 --
 -- Parameters
---   :control  TEXT required  baseline snapshot: directory, file, pattern or JSON array of these
---   :test     TEXT required  snapshot to compare with the baseline
---   :ranks    any            integer, JSON array, 'all' or 'worst'; of several the one with the highest peak of each
+--   :control  trace required baseline snapshot: directory, file, pattern or JSON array of these
+--   :test     trace required snapshot to compare with the baseline
+--   :ranks    ranks|worst    integer, JSON array, 'all' or 'worst'; of several the one with the highest peak of each
 --                            side; default the lowest
 --   :parts    INTEGER        the most causes; default 5
 --

@@ -3,8 +3,8 @@
 -- Question: Which forward operator does a backward operator belong to?
 --
 -- Parameters
---   :trace  TEXT required  directory, file, pattern or JSON array of these
---   :ranks  any            integer, JSON array or 'all'; default 'all'
+--   :trace  trace required directory, file, pattern or JSON array of these
+--   :ranks  ranks          integer, JSON array or 'all'; default 'all'
 -- Columns
 --   rank                INTEGER  rank
 --   iteration           INTEGER  number of the step; NULL outside of every step

@@ -3,19 +3,19 @@
 -- Question: What can a program rely on, in a page of JSON?
 --
 -- Parameters
---   :control            TEXT required  baseline trace
---   :test               TEXT required  trace to compare with the baseline
---   :control_rank       any            integer, JSON array, 'all' or 'job', all ranks as one;
+--   :control            trace required baseline trace
+--   :test               trace required trace to compare with the baseline
+--   :control_rank       ranks|job      integer, JSON array, 'all' or 'job', all ranks as one;
 --                                      default 'job' if both have several ranks, else the lowest
---   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last),
+--   :test_rank          ranks|job      the same for test
+--   :control_iteration  iterations     integer, JSON array, 'all', 'steady' (without first and last),
 --                                      'first' or a phase; default 'steady'
---   :test_iteration     any            the same for test
+--   :test_iteration     iterations     the same for test
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
 --   :control_untraced   REAL>=0        ms a step of control, measured without the profiler; default not known
 --   :test_untraced      REAL>=0        the same for test
 --   :gains              0|1            0: causes without what a step gains if they are undone; default 1
---   :steps              TEXT           which events are steps: 'auto', 'profiler',
+--   :steps              steps          which events are steps: 'auto', 'profiler',
 --                                      a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   json  TEXT  a document of at most 6,250 bytes, as sql/brief.schema.json describes it

@@ -3,11 +3,11 @@
 -- Question: How long does each collective wait, for whom, and transfer?
 --
 -- Parameters
---   :trace       TEXT required  directory, file, pattern or JSON array of these
---   :ranks       any            integer, JSON array or 'all'; default 'all'
---   :iterations  any            integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase;
+--   :trace       trace required directory, file, pattern or JSON array of these
+--   :ranks       ranks          integer, JSON array or 'all'; default 'all'
+--   :iterations  iterations     integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase;
 --                               default 'steady'
---   :steps       TEXT           which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these;
+--   :steps       steps          which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these;
 --                               default 'auto'
 -- Columns
 --   iteration      INTEGER  number of the step; NULL outside of every step

@@ -3,21 +3,21 @@
 -- Question: Which work or waiting made steps longer? Is the GPU starved?
 --
 -- Parameters
---   :control            TEXT required  baseline trace
---   :test               TEXT required  trace to compare with the baseline
---   :control_rank       any            integer, JSON array, 'all' or 'job', all ranks as one;
+--   :control            trace required baseline trace
+--   :test               trace required trace to compare with the baseline
+--   :control_rank       ranks|job      integer, JSON array, 'all' or 'job', all ranks as one;
 --                                      default 'job' if both have several ranks, else the lowest
---   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last),
+--   :test_rank          ranks|job      the same for test
+--   :control_iteration  iterations     integer, JSON array, 'all', 'steady' (without first and last),
 --                                      'first' or a phase; default 'steady'
---   :test_iteration     any            the same for test
+--   :test_iteration     iterations     the same for test
 --   :level              TEXT           what names are: 'op', 'top_op', 'module' (without modules as 'top_op'),
 --                                      'annotation' or 'kernel'; default 'op'
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
---   :control_capture    TEXT           a trace of the capture of the graphs that control replays,
+--   :control_capture    capture        a trace of the capture of the graphs that control replays,
 --                                      to name their kernels; default none
---   :test_capture       TEXT           the same for test
---   :steps              TEXT           which events are steps: 'auto', 'profiler',
+--   :test_capture       capture        the same for test
+--   :steps              steps          which events are steps: 'auto', 'profiler',
 --                                      a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   class           TEXT     as trace_step_time has it

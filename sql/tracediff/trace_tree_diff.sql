@@ -3,16 +3,16 @@
 -- Question: Which part of the program is slower: tree, flame graph?
 --
 -- Parameters
---   :control            TEXT required  baseline trace
---   :test               TEXT required  trace to compare with the baseline
---   :control_rank       any            integer, JSON array, 'all' or 'job', all ranks as one;
+--   :control            trace required baseline trace
+--   :test               trace required trace to compare with the baseline
+--   :control_rank       ranks|job      integer, JSON array, 'all' or 'job', all ranks as one;
 --                                      default 'job' if both have several ranks, else the lowest
---   :test_rank          any            the same for test
---   :control_iteration  any            integer, JSON array, 'all', 'steady' (without first and last),
+--   :test_rank          ranks|job      the same for test
+--   :control_iteration  iterations     integer, JSON array, 'all', 'steady' (without first and last),
 --                                      'first' or a phase; default 'steady'
---   :test_iteration     any            the same for test
+--   :test_iteration     iterations     the same for test
 --   :clock              TEXT           whose steps: 'device' or 'host'; default 'device'
---   :steps              TEXT           which events are steps: 'auto', 'profiler',
+--   :steps              steps          which events are steps: 'auto', 'profiler',
 --                                      a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   path               TEXT     the names from the step down to this one, joined by ';': a stack of flame graphs

@@ -558,12 +558,25 @@ class Embedding(InFolder):
                        "--            three\n--   b  TEXT  two\nSELECT 1 AS a, 2 AS b;\n")
         made = self.run_awk()
         self.assertEqual((made.returncode, made.stderr), (0, ""))
-        for entry in ('{"trace", "TEXT", true, "a trace; \\"it\\""},\n    {"ranks", "", false, "ranks"},\n',
+        for entry in ('{"trace", TAKES_TEXT, true, "a trace; \\"it\\""},\n    {"ranks", TAKES_ANY, false, "ranks"},\n',
                       '{"a", "TEXT", "one of three"},\n    {"b", "TEXT", "two"},\n', '.text = "what, and more",'):
             self.assertIn(entry, made.stdout)
         for part in ("Parameters", "Columns"):
             write("x.sql", f"-- x: what.\n-- {part}\n--                 goes on\n")
             self.assertEqual(self.embed()[:2], (1, "x.sql:3: there is no entry that goes on\n"))
+
+    def test_what_parameters_take(self):
+        """Their word says it, whatever their name and their description say."""
+        for word, kind in (("any", "ANY"), ("ranks", "RANKS"), ("ranks|job", "RANKS_OR_JOB"), ("trace", "TRACE"),
+                           ("iterations", "ITERATIONS"), ("0|1", "FLAG"), ("REAL>=0", "AMOUNT")):
+            write("x.sql", self.HEAD.replace("-- Columns", f"--   :steps  {word}  an integer or 'job'\n-- Columns")
+                  + "SELECT 1 AS a;\n")
+            with self.subTest(word):
+                made = self.run_awk()
+                self.assertEqual((made.returncode, made.stderr), (0, ""))
+                self.assertIn(f'{{"steps", TAKES_{kind}, false, "an integer or \'job\'"}}', made.stdout)
+        write("x.sql", self.HEAD.replace(":trace TEXT", ":trace job"))
+        self.assertEqual(self.embed()[:2], (1, "x.sql:5: parameter :trace takes nothing that is known: job\n"))
 
     def test_too_many_required_arguments(self):
         lines = "".join(f"--   :{name} TEXT required a trace\n" for name in ("a", "b", "c", "d", "e"))

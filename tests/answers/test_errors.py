@@ -313,6 +313,24 @@ class Arguments(Errors):
         self.assertEqual(self.rows("SELECT DISTINCT rank FROM trace_ops('d', '0')"), [(0,)])
         self.assertEqual(self.rows("SELECT DISTINCT rank FROM trace_ops('d', 0.0)"), [(0,)])
 
+    def test_ranks_that_may_be_a_job(self):
+        """Those whose description says so: it is only shown, what they take is declared."""
+        arguments = self.rows("SELECT function, name, description LIKE '%''job''%', description LIKE '%''worst''%'"
+                              " FROM tracediff_columns WHERE kind = 'argument' AND (name = 'ranks'"
+                              " OR name = 'control_rank' AND description LIKE '%JSON array%')")
+        self.assertEqual({(job, worst) for _, _, job, worst in arguments}, {(0, 0), (1, 0), (0, 1)})
+        for function, name, job, worst in arguments:
+            needed = self.rows("SELECT name FROM tracediff_columns(?) WHERE kind = 'argument' AND required", function)
+            given = {"operator_name": "op", "changes": "[]", "schedule": "[]", "keys": "op"}
+            first = " AND ".join(f"{each} = '{given.get(each, 'd')}'" for each, in needed)
+            sql = f"SELECT * FROM {function} WHERE {first} AND {name} = ?"
+            ends = ", 'all' or 'job'" if job else ", 'all' or 'worst'" if worst else " or 'all'"
+            with self.subTest(function):
+                with self.assertRaises(sqlite3.Error) as refused:
+                    self.rows(sql, "nothing")
+                self.assertIn(f"must be an integer, a JSON array of integers{ends}, not 'nothing'",
+                              str(refused.exception))
+
     def test_numbers_of_the_analyses(self):
         """Whatever type a host gives them; anything that is not such a number is refused."""
         kinds = {"0|1": ("0 or 1", (0, 1), (-1, 2, 0.5, "no", "", b"1")),

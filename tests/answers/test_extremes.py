@@ -221,6 +221,12 @@ class Everywhere(InFolder):
                                     ("gpu_kernel_breakdown", "'t', NULL, 1, NULL")):
             self.assert_error(f"{function}: a sum is beyond 64 bits (trace 't')",
                               f"SELECT * FROM {function}({arguments})")
+        write("t/rank0.json", document(step(0, 0, 10), step(1, 10, 10), *(
+            one for number, start in ((1, -MOST), (2, 10**6)) for one in (
+                launch(number, 1, number), kernel("k", us(start), us(MOST - 10**6), number)))))
+        for function in ("temporal_breakdown", "gpu_kernel_type_breakdown"):  # trace_busy_time() says it
+            self.assert_error(f"{function}: a sum is beyond 64 bits (trace 't')",
+                              f"SELECT * FROM {function}('t', NULL, 1)")
 
 
 if __name__ == "__main__":

@@ -5,11 +5,12 @@ import json
 import os
 import random
 import shutil
+import time
 
 import traces
 from generate_gains import write_gains, write_gains_pair
 from made import InFolder, document, event, kernel, launch, run, step, write
-from support import EXAMPLES, connect, series
+from support import EXAMPLES, alone, connect, series
 from test_critical_path import random_trace
 
 STEPS = "SELECT iteration, recorded_ns, simulated_ns FROM trace_what_if(?, ?, NULL, 'all')"
@@ -341,6 +342,28 @@ class Properties(InFolder):
             self.assertEqual(self.rows("SELECT name, path_time FROM trace_gains(?) WHERE name LIKE 'op_'", first),
                              [("op0", 42), ("op1", 0)])
 
+    def test_a_thread_of_the_steps_in_nothing(self):
+        """Without steps it is the one with the most operators: here of one that does not end, which labels nothing."""
+        for side, at, dur in (("control", 1, 1), ("test", 3, 2)):
+            write(f"{side}.json", document(event("x", 0, None, ph="B"), launch(at, dur, 1, pid=5),
+                                           launch(3 * at, dur, 2, pid=5)))
+        self.assertEqual(self.rows("SELECT class, name, diff_time, gain_alone, cumulative FROM trace_undo(?, ?)",
+                                   "control.json", "test.json"),
+                         [("unrecorded", None, 7, None, 11), (None, None, 7, None, 4)])
+
+    @alone
+    def test_steps_take_time_in_proportion(self):
+        seconds = []
+        for count in (1500, 6000):
+            for side, slower in (("control", 1), ("test", 1.3)):
+                write(f"{side}{count}.json", document(*(each for i in range(count) for each in (
+                    step(i, 100 * i, 99), event("aten::mm", 100 * i + 1, 20), launch(100 * i + 2, 1, i),
+                    kernel("gemm", 100 * i + 10, 60 * (slower if i % 3 == 0 else 1), i)))))
+            start = time.process_time()
+            self.rows("SELECT * FROM trace_undo(?, ?)", f"control{count}.json", f"test{count}.json")
+            seconds.append(time.process_time() - start)
+        self.assertLess(seconds[1], 8 * seconds[0], "four times the steps")
+
     def test_gains_are_what_changes_bring(self):
         """Each row of trace_gains is a change; those of the path are as long as the steps."""
         compared = 0
@@ -519,6 +542,28 @@ class Hidden(InFolder):
                     kernel(f"gemm{rank}", 20, length, 1), event("all_reduce", 16, 10), launch(17, 2, 2),
                     kernel("ncclDevKernel_AllReduce_Sum", 21 + length, last - length + 20, 2), sync(30, last + 15))
         self.assertEqual(self.hidden(make, ranks=2)["aten::op1"], (80, 30, "aten::op0", 0))
+
+    def test_names_of_files_decide_no_tie(self):
+        """Of two names that have as much the first counts, whichever file was read first."""
+        def args(number, **more):
+            return {"args": {"correlation": number, **more}}
+        ranks = (
+            ([step(0, -500, 20)], [], [step(3, 88, 0)]),
+            ([launch(1000090.5, 1, 4),
+              event("ncclDevKernel_AllReduce_Sum_f32", 1000100, 5, cat="kernel", pid=0, tid=20, **args(4, stream=20)),
+              call("cudaStreamWaitEvent", 1000091, 1, tid=2, **args(5)),
+              event("fwd", 1000089, 3, cat="user_annotation", tid=2), step(1, 1000000, 175)], [],
+             [call("cudaStreamWaitEvent", 1, 1, **args(1)), step(2, 69.001, 23)]))
+        for names in ("abc", "zmb", "cab"):
+            for side, files in zip("01", ranks):
+                for rank, events in enumerate(files):
+                    write(f"{names}{side}/{names[rank]}.json", document(
+                        *events, distributedInfo={"rank": rank, "world_size": 3}))
+            self.assertEqual(self.rows("SELECT class, name, hidden_by, hidden_rank FROM trace_undo(?, ?)"
+                                       " WHERE hidden_by IS NOT NULL", f"{names}0", f"{names}1"),
+                             [("idle_unrecorded", "before cudaLaunchKernel", "fwd", 0),
+                              ("comm", "ncclDevKernel_AllReduce_Sum_f32", "fwd", 0),
+                              ("idle_launch", None, "cudaStreamWaitEvent", 0)])
 
     def test_what_was_not_waited_for(self):
         """On no path, though the device was in it: what the path has at that time."""

@@ -915,6 +915,27 @@ class Asked(InFolder):
                          [(1, 80.0, 0), (0, 20.0, None)])
         self.assertEqual(self.value("SELECT sum(time) FROM trace_step_time('a', 'job', 'all')"), 100)
 
+    def test_a_step_beyond_64_bits(self):
+        for rank in (0, 1):
+            write(f"a/rank{rank}.json", document(event("op", -5, 1), event("op", 9223372036854775, 0.1),
+                                                 distributedInfo={"rank": rank, "world_size": 2}))
+        for call in "trace_job_path('a')", "trace_undo('a', 'a')":
+            self.assert_error(f"{call.split('(')[0]}: 'a/rank0.json': a part of a step is beyond 64 bits of"
+                              " nanoseconds", f"SELECT * FROM {call}")
+
+    def test_copies_that_are_named_like_collectives(self):
+        """They are none, neither with the name of a collective nor before one; what has their name is one still."""
+        for rank in (0, 1):
+            write(f"a/rank{rank}.json", document(
+                step(0, 0, 100), *(launch(number, 1, number) for number in (1, 2, 3)),
+                {**kernel("ncclDevKernel_AllReduce_Sum", 1, 3, 1, 20), "cat": "gpu_memcpy"},
+                kernel("ncclDevKernel_AllReduce_Sum", 20 + 20 * rank, 50 - 20 * rank, 2, 20),
+                {**kernel("ncclX", 90, 5, 3, 20), "cat": "gpu_memset"},
+                distributedInfo={"rank": rank, "world_size": 2}))
+        self.assertEqual(self.rows("SELECT rank, dur, waiting_rank, collective, not_matched FROM trace_job_path('a')"
+                                   " ORDER BY seq DESC"),
+                         [(0, 60, None, None, 0), (1, 40, 0, "ncclDevKernel_AllReduce_Sum", 0)])
+
     def test_a_rank_that_cannot_be_read(self):
         write("a/rank0.json", document(step(4, 0, 10)))
         write("a/rank1.json", '{"traceEvents": [{"ph": "X", "name": "cut"')

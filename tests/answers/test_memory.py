@@ -480,6 +480,8 @@ class Files(Memory):
             self.assert_error("memory_events: " + message, "SELECT * FROM memory_events(?)", path)
         self.assertEqual(json.loads(self.value("SELECT problems FROM memory_files('sum.pickle')")),
                          [{"what": "'sum.pickle': a sum of bytes is beyond 64 bits", "count": 1}])
+        self.assert_error("memory_summary: 'sum.pickle': a sum of bytes is beyond 64 bits",
+                          "SELECT * FROM memory_summary('sum.pickle', 'sum.pickle')")
         self.assert_error("memory_peak: keys must be one or more of phase, annotation, function, place, op, top_op and"
                           " node, each once, separated"
                           " by commas, not 'file'; the arguments are snapshot, keys, ranks",

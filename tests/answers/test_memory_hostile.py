@@ -7,6 +7,7 @@ import random
 import resource
 import sqlite3
 import struct
+import time
 
 from generate_memory import snapshot
 from made import InFolder, write
@@ -187,8 +188,8 @@ class Hostile(InFolder):
                 (b"\x80\4N" + b"r" + struct.pack("<I", 10 ** 8) + b".", "an index of the memo is too large at byte 4"),
                 (b"\x80\4N" + b"r" + struct.pack("<I", 2 ** 32 - 1) + b".",
                  "an index of the memo is too large at byte 4"),
-                (b"\x80\4\x8d" + struct.pack("<Q", 2 ** 63) + b"abc.", "a text of more than 64 MiB at byte 3"),
-                (b"\x80\4\x8d" + struct.pack("<Q", 2 ** 64 - 1) + b"abc.", "a text of more than 64 MiB at byte 3"),
+                (b"\x80\4\x8d" + struct.pack("<Q", 2 ** 63) + b"abc.", "a text of more than 16 MiB at byte 3"),
+                (b"\x80\4\x8d" + struct.pack("<Q", 2 ** 64 - 1) + b"abc.", "a text of more than 16 MiB at byte 3"),
                 (b"\x80\4X" + struct.pack("<I", 1000) + b"abc.", "the pickle is truncated at byte 12"),
                 (b"\x80\4\x8e" + struct.pack("<Q", 2 ** 63) + b"abc.", "the pickle is truncated at byte 16"),
                 (b"\x80\4\x8b" + struct.pack("<I", 2 ** 31) + b"abc.", "the pickle is truncated at byte 12"),
@@ -215,6 +216,34 @@ class Hostile(InFolder):
             with self.assertRaises(sqlite3.OperationalError):
                 self.rows("SELECT * FROM memory_events('x.pickle')")
         self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 1024 * 1024)
+
+    def test_a_dict_of_many_pieces_is_looked_up_at_once(self):
+        """An event that 30,000 opcodes fill, 30,000 times in its list; the last value of a key counts."""
+        def text(word):
+            return b"\x8c" + bytes([len(word)]) + word.encode()
+
+        def made(count):
+            fields = b"".join(text(key) + value + b"s" for key, value in (
+                ("action", text("alloc")), ("addr", b"K\1"), ("size", b"K\2"), ("frames", b"]"), ("size", b"K\3")))
+            event = b"}" + fields + b"K\1K\1s" * count
+            return (b"\x80\4}" + b"K\1K\1s" * count + b"(" + text("segments") + b"]" + text("device_traces")
+                    + b"]](" + event + b"q\0" + b"h\0" * count + b"eau.")
+        start = time.process_time()
+        self.assertEqual(self.read(made(30000), ["SELECT count(*), sum(size) FROM memory_events('x.pickle')"]),
+                         [[(30001, 3 * 30001)]])
+        self.assertLess(time.process_time() - start, 2 * float(os.environ.get("SLACK") or 1))
+
+    def test_memory_of_gzip_is_bounded_by_the_file(self):
+        """120 MB of one event, packed into 120 kB."""
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        head = pickle.dumps({"segments": [], "device_traces": []}, protocol=4)
+        begin = head[:head.index(b"device_traces") + 13] + b"\x94]]"
+        with open("x.pickle", "wb") as file:
+            file.write(gzip.compress(begin + b"}r\xe8\3\0\0a") + gzip.compress(b"(" + b"j\xe8\3\0\0" * 4000000 + b"e") * 6
+                       + gzip.compress(b"au."))
+        with self.assertRaisesRegex(sqlite3.OperationalError, "too many values for a snapshot of this size"):
+            self.rows("SELECT * FROM memory_events('x.pickle')")
+        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 200 * 1024)
 
     def test_lists_that_are_shared(self):
         """Lists in several places are gone through at each: not more often than a file of this size could have

@@ -140,6 +140,7 @@ class Wrong(Command):
                 (["--memory=a", "b"], "--memory takes no value after ="),
                 (["--memory", "a", "b", "--gate", "3"], "--gate needs CONTROL and TEST"),
                 (["--html", "x.html"], "--html needs CONTROL and TEST"),
+                (["--html", "x.html", "--gate", "3", "--memory", "a", "b"], "--gate needs CONTROL and TEST"),
                 (["--open", "a"], "--open needs CONTROL and TEST"),
                 (["a", "b", "--json", "--csv"], "--json and --csv cannot be given together"),
                 (["a", "b", "--sql", "SELECT 1", "--gate", "3"], "--sql and --gate cannot be given together"),
@@ -248,6 +249,15 @@ class Pages(Command, InFolder):
                     if memory[0] else "SELECT html FROM trace_diff_report(?, ?) WHERE ? IS ?",
                     (*GPU, *memory)).fetchone()[0])
 
+    def test_html_of_snapshots_alone_is_a_picture_of_their_peaks(self):
+        status, out, errors = run("--memory", *MEMORY, "--html", "memory.html")
+        self.assertEqual((status, out, errors), (0, run("--memory", *MEMORY)[1], ""))
+        with open("memory.html", encoding="utf-8", newline="") as file:
+            self.assertEqual(file.read(), connect().execute(
+                "SELECT visualize_memory_diff(phase, op, control_bytes, test_bytes, 'Memory at the peak, from control"
+                " to test') FROM memory_diff(?, ?, 'phase,op') WHERE phase <> 'cached and rounded'",
+                MEMORY).fetchone()[0])
+
     def test_a_page_that_cannot_be_written_is_said(self):
         status, _, errors = run(*GPU, "--html", "no/such/x.html")
         self.assertEqual((status, errors), (2, "tracediff: cannot write 'no/such/x.html': No such file or directory\n"))
@@ -276,45 +286,196 @@ class Pages(Command, InFolder):
 
 
 def sh_gate(control, test, percent):
-    """What examples/joins/gate.sh says: status, and the reason of status 2."""
+    """What examples/joins/gate.sh says: status, and what cannot be compared, or the outcome and why it is not known."""
     ran = subprocess.run(["sh", os.path.join(EXAMPLES, "joins", "gate.sh"), control, test, str(percent), "0"],
                          capture_output=True, text=True, check=False, env={**os.environ, "TRACEDIFF": EXTENSION})
-    return ran.returncode, ran.stdout.splitlines()[0] if ran.returncode == 2 and ran.stdout else ""
+    said = ran.stdout.splitlines()[0] if ran.stdout else ""
+    return ran.returncode, re.sub(r"(pass|fail|not known): .* \(limits: [^()]*\)", r"\1", said)
 
 
-class Gate(Command, InFolder):
+class Steps(InFolder):
+    def steps(self, path, lengths, rank=0, world=1, device="A100", name=None, first=0):
+        """Steps of these lengths, in us, which their kernels fill."""
+        events, at = [], 0
+        for number, length in enumerate(lengths):
+            events += [step(first + number, at, length), event("aten::mm", at, 50), launch(at + 10, 5, number + 1),
+                       kernel("gemm", at + 20, length - 20, number + 1)]
+            at += length
+        write(f"{path}/{name or f'rank{rank}'}.json",
+              {"distributedInfo": {"rank": rank, "world_size": world}, "deviceProperties": [{"id": 0, "name": device}],
+               "traceEvents": events})
+
+
+class Runs(Command, Steps):
+    """Several runs a side, which trace_ab compares."""
+
+    def setUp(self):
+        super().setUp()
+        for number in range(5):
+            self.steps(f"control/{number}", [1000 + number] * 6)
+            self.steps(f"slower/{number}", [1100 + 2 * number] * 6)
+            self.steps(f"little/{number}", [1020 + 12 * number] * 6)
+
+    @staticmethod
+    def array(side):
+        return json.dumps([f"{side}/{number}" for number in range(5)])
+
+    def test_are_compared_by_trace_ab(self):
+        expected = textwrap.dedent("""\
+            a step is slower: +10.2 % (+9.8 to +10.6 %); runs of control: 5, of test: 5
+            ┌──────────────┬────────┬──────────────┬───────────┬──────────┬────────┬─────────┬─────────┐
+            │ name         │ device │ control_mean │ test_mean │ diff_pct │ ci_low │ ci_high │ verdict │
+            ├──────────────┼────────┼──────────────┼───────────┼──────────┼────────┼─────────┼─────────┤
+            │ gemm         │ GPU    │        982.0 │    1084.0 │     10.4 │   10.0 │    10.8 │ slower  │
+            │ ProfilerStep │ CPU    │        952.0 │    1054.0 │     10.7 │   10.3 │    11.1 │ slower  │
+            └──────────────┴────────┴──────────────┴───────────┴──────────┴────────┴─────────┴─────────┘
+            2 names do not differ, or that is not known
+            """)
+        for control, test in (("control/*", "slower/*"), ("control/*/*.json", "slower/?/rank0.json"),
+                              (self.array("control"), self.array("slower")), ("control/*", self.array("slower")),
+                              (f"{self.folder}/control/[0-9]", "./slower/*")):
+            with self.subTest(control=control, test=test):
+                self.assert_prints([control, test], expected)
+        self.assertEqual(json.loads(run("control/*", "slower/*", "--json", "--rank", "0")[1]),
+                         rows("SELECT * FROM trace_ab('control/*', 'slower/*')"))
+        self.assert_prints(["control/*", "little/*"], (
+            "it is not known whether a step differs: +4.2 % (+2.2 to +6.2 %); runs of control: 5, of test: 5\n"
+            "44 runs a side would decide\n4 names do not differ, or that is not known\n"))
+        self.assertTrue(run("control/*", "control/*")[1].startswith(
+            "it is not known whether a step differs: +0.0 % (-0.2 to +0.2 %); runs of control: 5, of test: 5\n"))
+
+    def test_files_of_one_folder(self):
+        for number in range(5):
+            self.steps("files", [1000 + number] * 6, name=f"run{number}")
+        self.assertEqual(run("files/*.json", "slower/*")[1], run("control/*", "slower/*")[1])
+
+    def test_several_ranks(self):
+        """Of which a pattern may name some."""
+        for number in range(5):
+            for side, length in ("c", 1000), ("t", 1200):
+                for rank in range(3):
+                    self.steps(f"{side}[1]/{number}", [length + number + 10 * rank] * 6, rank=rank, world=3)
+        for given in (("c[[]1]/*", "t[[]1]/*"), ("c[[]1]/*/rank[01].json", "t[[]1]/*/rank[01].json")):
+            status, out, _ = run(*given, "--rank", "all", "--json")
+            step = json.loads(out)[0]
+            self.assertEqual((status, step["control_n"], step["test_n"], step["verdict"]), (0, 5, 5, "slower"))
+            self.assertAlmostEqual(step["control_mean"], 1012 if given[0].endswith("/*") else 1007, delta=0.1)
+
+    def test_one_run_a_side_is_summarised(self):
+        """Also if its ranks, or its cycles, are in folders of their own; a pattern of one folder is this folder."""
+        for side, length in ("a", 1000), ("b", 1200):
+            self.steps(f"{side}/1", [length] * 6)
+            self.steps(f"{side}/2", [length] * 6, rank=1)
+            self.steps(f"{side}_cycles/1", [length] * 6)
+            self.steps(f"{side}_cycles/2", [length] * 6, first=6, name="late")
+        for given in (("a/*/*.json", "b/*/*.json"), ('["a/1", "a/2"]', '["b/1", "b/2"]'),
+                      ("a/1/*", "b/1/*")):
+            with self.subTest(given):
+                self.assert_prints(given, lines("SELECT text FROM trace_summary(?, ?)", *given))
+        self.assert_prints(["a/[1]", "b/[1]"], lines("SELECT text FROM trace_summary(?, ?)", "a/1", "b/1"))
+
+    def test_gate(self):
+        for control, test, percent, status, said in (
+                ("control/*", "slower/*", "5%", 1, "fail: step +10.2 % (+9.8 to +10.6 %), limit +5 %"),
+                ("control/*", "slower/*", "10.7", 0, "pass: step +10.2 % (+9.8 to +10.6 %), limit +10.7 %"),
+                ("control/*", "slower/*", "10.5", 2, "not known: step +10.2 % (+9.8 to +10.6 %), limit +10.5 %: 11 runs"
+                                                     " a side would decide"),
+                ("slower/*", "control/*", "0", 0, "pass: step -9.2 % (-9.5 to -8.9 %), limit +0 %"),
+                ("control/[01]", "slower/[01]", "5", 2,
+                 "not known: step +10.0 % (+9.9 to +10.2 %), limit +5 %: 3 runs a side would decide")):
+            with self.subTest(control=control, test=test, percent=percent):
+                ended, out, errors = run(control, test, "--gate", percent)
+                self.assertEqual((ended, out.splitlines()[-1], errors), (status, f"gate: {said}", ""))
+        self.steps("other/1", [1000] * 6, device="H100")
+        self.steps("other/2", [1001] * 6, device="H100")
+        status, _, errors = run("control/*", "other/*", "--gate", "5%")
+        self.assertEqual((status, errors), (
+            2, "tracediff: --gate: cannot compare: other devices: A100 in control, H100 in test\n"))
+
+    def test_what_needs_one_run_is_said(self):
+        for words, said in (
+                (["--html", "x.html"], "--html needs one run a side: name one of each"),
+                (["--open"], "--open needs one run a side: name one of each"),
+                (["--clock", "host"], "--clock needs one run a side: name one of each"),
+                (["--control-rank", "0"],
+                 "--control-rank and --test-rank need one run a side; of several, give --rank"),
+                (["--test-iteration", "0"],
+                 "--control-iteration and --test-iteration need one run a side; of several, give --iteration"),
+                (["--gate", "101%"], "--gate: of several runs, the limit is 100 % at most"),
+                (["--rank", "7"], "trace_ab: 'control/0' has no rank 7 (ranks: 0)")):
+            with self.subTest(words):
+                self.assert_wrong(["control/*", "slower/*", *words], said)
+        self.assertEqual(sorted(os.listdir(".")), ["control", "little", "slower"])
+
+
+class Gate(Command, Steps):
     def gate(self, control, test, percent, *more):
         status, out, errors = run(control, test, "--gate", percent, *more)
-        return status, out.splitlines()[-1] if status < 2 else errors.partition("--gate: ")[2].strip()
+        return status, errors.partition("--gate: ")[2].strip() if errors else out.splitlines()[-1]
 
     def test_says_whether_a_step_is_longer(self):
         control, test = GPU
         for given, expected in (
-                ((control, test, "3%"), (1, "gate: slower by more than 3 %: mean +22.4 %, median +22.4 %")),
-                ((control, test, "30"), (0, "gate: not slower by more than 30 %: mean +22.4 %, median +22.4 %")),
-                ((test, control, "2.5 %"), (0, "gate: not slower by more than 2.5 %: mean -18.3 %, median -18.3 %")),
-                ((control, control, "0"),
-                 (0, "gate: not slower by more than 0 %: mean +0.0 %, median +0.0 %, not clear")),
+                ((control, test, "3%"), (1, "gate: fail: mean +22.4 %, median +22.4 %, limit +3 %")),
+                ((control, test, "30"), (0, "gate: pass: mean +22.4 %, median +22.4 %, limit +30 %")),
+                ((test, control, "2.5 %"), (0, "gate: pass: mean -18.3 %, median -18.3 %, limit +2.5 %")),
+                ((control, control, "0"), (0, "gate: pass: mean +0.0 %, median +0.0 %, limit +0 %")),
                 ((os.path.join(EXAMPLES, "cpu", "test"), test, "3"),
                  (2, "cannot compare: only one of them has device work"))):
             with self.subTest(given):
                 self.assertEqual(self.gate(*given), expected)
 
+    def test_decides_at_the_limit(self):
+        """What equals the limit is within it, whatever a double rounds to; one of mean and median decides nothing."""
+        self.steps("control", [1000] * 6)
+        for lengths, percent, expected in (
+                ([1100] * 6, "10", (0, "pass: mean +10.0 %, median +10.0 %, limit +10 %")),
+                ([1100.1] * 6, "10", (1, "fail: mean +10.0 %, median +10.0 %, limit +10 %")),
+                ([1099.9] * 6, "10", (0, "pass: mean +10.0 %, median +10.0 %, limit +10 %")),
+                ([1070] * 6, "7", (0, "pass: mean +7.0 %, median +7.0 %, limit +7 %")),
+                ([1000, 1400, 1000, 1000, 1000, 1000], "10", (0, "pass: mean +10.0 %, median +0.0 %, limit +10 %")),
+                ([1000, 1400, 1000, 1000, 1000, 1000], "9",
+                 (2, "not known: mean +10.0 %, median +0.0 %, limit +9 %: only the mean is above")),
+                ([1100, 700, 1100, 1100, 1100, 1000], "9",
+                 (2, "not known: mean +0.0 %, median +10.0 %, limit +9 %: only the median is above"))):
+            with self.subTest(lengths=lengths, percent=percent):
+                self.steps("test", lengths)
+                self.assertEqual(self.gate("control", "test", percent), (expected[0], f"gate: {expected[1]}"))
+                self.assertEqual(sh_gate("control", "test", percent),
+                                 (expected[0], re.sub(": mean.* %", "", expected[1])))
+
+    def load(self, path, factor):
+        """Steps of the host in which everything takes this many times as long."""
+        events, at = [], 0
+        for number in range(6):
+            begins = at
+            for op in range(12):
+                length = (20 + 3 * op + number % 2) * factor
+                events.append(event(f"aten::op{op}", at + 1, length))
+                at += length + 2
+            events.append(step(number, begins, at - begins))
+        write(f"{path}/rank0.json", {"traceEvents": events})
+
+    def test_does_not_pass_what_is_longer_and_not_clear(self):
+        """Such as under another load of the host."""
+        self.load("control", 1)
+        self.load("test", 4)
+        self.assertEqual(run("control", "test")[1].splitlines()[0],
+                         "no clear difference: 0.47 -> 1.80 ms a step, +1.33 ms (+285 %)")
+        self.assertEqual(self.gate("control", "test", "5%"), (
+            2, "gate: not known: mean +284.6 %, median +284.6 %, limit +5 %: the difference is not clear"))
+        self.assertEqual(sh_gate("control", "test", "5"), (2, "not known: the difference is not clear"))
+        self.assertEqual(self.gate("control", "test", "300")[0], 0)
+        self.assertEqual(self.gate("test", "control", "5")[0], 0)
+        status, out, errors = run("control", "test", "--gate", "5%", "--json")
+        self.assertEqual((status, out, errors), (
+            2, run("control", "test", "--json")[1], "tracediff: gate: not known: mean +284.6 %, median +284.6 %,"
+                                                    " limit +5 %: the difference is not clear\n"))
+
     @slow
     def test_prints_the_summary_first_and_no_word_beside_json(self):
         self.assertEqual(run(*GPU, "--gate", "3")[1].splitlines()[:-1], run(*GPU)[1].splitlines())
         self.assertEqual(run(*GPU, "--gate", "3", "--json"), (1, run(*GPU, "--json")[1], ""))
-
-    def steps(self, path, lengths, rank=0, world=1, device="A100"):
-        """Steps of these lengths, in us, which their kernels fill."""
-        events, at = [], 0
-        for number, length in enumerate(lengths):
-            events += [step(number, at, length), event("aten::mm", at, 50), launch(at + 10, 5, number + 1),
-                       kernel("gemm", at + 20, length - 20, number + 1)]
-            at += length
-        write(f"{path}/rank{rank}.json",
-              {"distributedInfo": {"rank": rank, "world_size": world}, "deviceProperties": [{"id": 0, "name": device}],
-               "traceEvents": events})
 
     def make_pairs(self):
         """Traces that differ in what a gate asks, each beside `control`."""
@@ -351,12 +512,13 @@ class Gate(Command, InFolder):
                 with self.subTest(control=control, test=test, percent=percent):
                     expected = sh_gate(control, test, percent)
                     status, said = self.gate(control, test, str(percent))
-                    self.assertEqual((status, said if status == 2 and expected[1] else ""), expected)
+                    said = re.sub(r"^gate: (.*): mean.* %", r"\1", said)
+                    self.assertEqual((status, said if expected[1] else ""), expected)
                     seen.add((status, expected[1].partition(":")[2].partition(":")[0]))
         self.assertEqual({status for status, _ in seen}, {0, 1, 2})
         self.assertGreater(len(seen), 5)
         self.assertEqual([self.gate("control", name, "3")[0] for name in ("slower", "noisy", "one", "some")],
-                         [1, 0, 0, 1])
+                         [1, 2, 0, 1])
 
 
 class Connection(unittest.TestCase):
@@ -483,7 +645,9 @@ class Process(unittest.TestCase):
         return ended
 
     def test_says_the_same_everywhere(self):
-        for words in ([*GPU, "--gate", "3%"], ["/none", "/none"], ["a", "--sql", "SELECT :test"],
+        runs = [os.path.join(EXAMPLES, "runs", side, "*") for side in ("control", "test")]
+        for words in ([*GPU, "--gate", "3%"], [*runs, "--gate", "3%"], ["/none", "/none"],
+                      ["a", "--sql", "SELECT :test"],
                       ["--sql", "SELEC"], ["--sql", "SELECT 1 AS a, 2 AS b WHERE 0", "--csv"],
                       [*GPU, "--sql", Sql.QUERY], ["--sql", "SELECT 1 AS a, x'00' AS b, 0.1, 'é'", "--json"],
                       ["--sql", "CREATE TABLE a(b)"]):

@@ -1,6 +1,8 @@
 """Packages, each installed in a clean environment, where a diff of examples/gpu is run."""
 import base64
+import contextlib
 import csv
+import fcntl
 import functools
 import glob
 import hashlib
@@ -72,9 +74,69 @@ def packages():
     return folder
 
 
+@contextlib.contextmanager
+def alone():
+    """Other processes of the tests wait: make does not know of another make that writes into the same folder."""
+    os.makedirs(os.path.join(ROOT, BUILD), exist_ok=True)
+    with open(os.path.join(ROOT, BUILD, "lock"), "w", encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def make(target, folder, *arguments):
-    return run("make", "--no-print-directory", target, f"BUILD={BUILD}", f"DIST={folder}", f"PLATFORM=linux-{MACHINE}",
-               *arguments, cwd=ROOT)
+    with alone():
+        return run("make", "--no-print-directory", target, f"BUILD={BUILD}", f"DIST={folder}",
+                   f"PLATFORM=linux-{MACHINE}", *arguments, cwd=ROOT)
+
+
+class AtOnce(unittest.TestCase):
+    """Processes of the tests build in one folder."""
+
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.folder = place.name
+
+    def program(self, name, text):
+        os.makedirs(f"{self.folder}/bin", exist_ok=True)
+        with open(f"{self.folder}/bin/{name}", "w", encoding="ascii") as file:
+            file.write(f"#!/bin/sh\nset -eu\n{text}\n")
+        os.chmod(f"{self.folder}/bin/{name}", 0o755)
+
+    def test_one_make_waits_for_another(self):
+        """Here make is a program that fails beside another one."""
+        self.program("make", f"cd {self.folder}\nmkdir running\nsleep 0.3\nrmdir running")
+        code = ("import sys\nsys.path[:0] = sys.argv[1:]\nimport test_packages\n"
+                "test_packages.make('dist', '/nonexistent')")
+        environment = {**os.environ, "PATH": f"{self.folder}/bin:{os.environ['PATH']}"}
+        folders = [os.path.join(ROOT, "tests"), os.path.join(ROOT, "tests", "hosts")]
+        running = [subprocess.Popen([sys.executable, "-c", code, *folders], env=environment, stderr=subprocess.PIPE,
+                                    text=True) for _ in range(3)]
+        self.assertEqual([(process.communicate()[1], process.returncode) for process in running], [("", 0)] * 3)
+
+    def test_the_same_library_of_isa_l_is_made_twice(self):
+        """The first one goes on compiling when the second one has begun, and ends when that has ended."""
+        for source in re.findall(r"(?:igzip|crc)/[\w/]+\.[cS]\b", read("ext", "packages", "library", "isal.sh")):
+            os.makedirs(os.path.dirname(f"{self.folder}/source/{source}"), exist_ok=True)
+            with open(f"{self.folder}/source/{source}", "w", encoding="ascii"):
+                pass
+        self.program("compile", 'while [ "$1" != -o ]; do shift; done\necho "$WORD" >"$2"\n: >"$PLACE/$WORD"\n'
+                                'while [ "$WORD" = first ] && [ ! -e "$PLACE/second" ]; do sleep 0.05; done')
+        self.program("archive", 'shift\nto=$1\nshift\ncat "$@" >"$to"\n'
+                                'while [ "$WORD" = first ] && [ ! -e "$PLACE/over" ]; do sleep 0.05; done')
+        script, library = os.path.join(ROOT, "ext", "packages", "library", "isal.sh"), f"{self.folder}/isal.a"
+        running = [subprocess.Popen(["sh", script, f"{self.folder}/source", "linux", "aarch64", library], text=True,
+                                    stderr=subprocess.PIPE, env={
+                                        **os.environ, "CC": f"{self.folder}/bin/compile", "PLACE": self.folder,
+                                        "AR": f"{self.folder}/bin/archive", "WORD": word})
+                   for word in ("first", "second")]
+        for word, process in (("second", running[1]), ("first", running[0])):
+            self.assertEqual((process.communicate()[1], process.returncode), ("", 0), word)
+            with open(library, encoding="ascii") as file:
+                self.assertEqual(set(file), {f"{word}\n"})
+            with open(f"{self.folder}/over", "w", encoding="ascii"):
+                pass
+        self.assertEqual(sorted(os.listdir(self.folder)), ["bin", "first", "isal.a", "over", "second", "source"])
 
 
 class Packed(unittest.TestCase):
@@ -148,14 +210,51 @@ class Wheel(Packed):
     def python(self, code, *arguments, python=sys.executable, folder=None):
         return run(python, "-c", code, *arguments, PYTHONPATH=folder or self.installed())
 
+    def index(self):
+        """The URL of an index that has nothing but apsw, packed again as it is installed in VENV."""
+        name, site = run(VENV, "-c", "import importlib.metadata as m\nd = m.distribution('apsw')\n"
+                         "print(f'apsw-{d.version}-{d.read_text(\"WHEEL\").split(\"Tag: \")[1].split()[0]}.whl',"
+                         " d.locate_file(''), sep='\\n')").splitlines()
+        record, = glob.glob(f"{site}/apsw-*.dist-info/RECORD")
+        folder = os.path.join(self.empty(), "apsw")
+        os.mkdir(folder)
+        with open(record, encoding="utf-8", newline="") as file, zipfile.ZipFile(f"{folder}/{name}", "w") as wheel:
+            for path, *_ in csv.reader(file):
+                if not path.startswith("..") and "__pycache__" not in path and os.path.exists(f"{site}/{path}"):
+                    wheel.write(f"{site}/{path}", path)
+        with open(f"{folder}/index.html", "w", encoding="ascii") as file:
+            file.write(f'<a href="{name}">{name}</a>')
+        return f"file://{os.path.dirname(folder)}"
+
     def test_in_a_fresh_environment_it_diffs(self):
-        venv = self.empty()
+        """By the line that documents and make tell, beside wheels of other platforms; also without sqlite3."""
+        place, venv = self.place(), self.empty()
+        other = os.path.basename(self.package(".whl")).replace(MACHINE, NOT_OURS[0])
+        with open(f"{self.dist}/packages/{other}", "w", encoding="ascii"):
+            self.addCleanup(os.remove, f"{self.dist}/packages/{other}")
         run(sys.executable, "-m", "venv", venv)
-        path = f"{venv}/bin:{os.environ['PATH']}"
-        run("sh", "-c", self.line("pip install"), cwd=self.place(), PATH=path, PIP_DISABLE_PIP_VERSION_CHECK="1")
+        path, index = f"{venv}/bin:{os.environ['PATH']}", self.index()
+        self.began = time.monotonic()
+        run("sh", "-c", self.line("pip install"), cwd=place, PATH=path, PIP_INDEX_URL=index,
+            PIP_DISABLE_PIP_VERSION_CHECK="1")
         self.assertEqual(run(f"{venv}/bin/python", "-c", self.DIFF, QUERY), ANSWER + "\n")
         self.assert_within_a_minute()
         self.assertEqual(run(f"{venv}/bin/pip", "check"), "No broken requirements found.\n")
+        without = self.empty()
+        with open(f"{without}/sqlite3.py", "w", encoding="ascii") as file:
+            file.write("raise ImportError('not here')\n")
+        for there in {}, {"PYTHONPATH": without}:
+            self.assertEqual(run(f"{venv}/bin/tracediff", CONTROL, TEST, **there).splitlines()[0], ANSWER)
+        kind = "import tracediff; print(type(tracediff.connect()).__mro__[2].__module__)"
+        self.assertEqual(run(f"{venv}/bin/python", "-c", kind, PYTHONPATH=without), "apsw\n")
+
+    def test_documents_and_make_tell_one_line(self):
+        line = self.line("pip install")
+        for document in ("README.md", "ext/packages/python/README.md", "examples/notebook.ipynb"):
+            self.assertIn(f"`{line}`", read(document))
+        folder = self.empty()
+        self.assertEqual(make("wheel", folder).splitlines()[-1],
+                         f"In a virtual environment: {line.replace('dist/', f'{folder}/')}")
 
     def test_installs_a_command(self):
         """In an environment as `pip install` makes it; the extra is apsw."""

@@ -68,6 +68,15 @@ def text(value):
     return value.decode("utf-8", "replace")
 
 
+def packed(value):
+    """The integers of a repeated field: one, or several that are packed."""
+    found, at = [], 0
+    while isinstance(value, bytes) and at < len(value):
+        number, at = varint(value, at)
+        found.append(number)
+    return found if isinstance(value, bytes) else [value]
+
+
 class Sequence:
     def __init__(self, number):
         self.id = number
@@ -88,6 +97,8 @@ class Trace:
                 self.packet(value)
         self.pair()
         for row in self.rows:
+            if row["ph"] == "C" and not isinstance(row["track"], tuple):
+                row["name"] = self.tracks.get(row["track"], {}).get("name")
             row["pid"], row["tid"] = self.place(row.pop("track"))
             if row["ts"] is not None:
                 row["ts"] += self.base or 0
@@ -220,14 +231,17 @@ class Trace:
             self.edges.append((track, ts, sequence, None))
         if phase in (None, "E"):
             return
-        categories = [
-            text(value) if key == 22 else sequence.texts.get((1, value)) for key, value in message if key in (3, 22)
-        ]
+        categories = []
+        for key, value in message:
+            if key == 22:
+                categories.append(text(value))
+            elif key == 3:
+                categories += [sequence.texts.get((1, iid)) for iid in packed(value)]
         name = (
             text(first(message, 23)) if first(message, 23) is not None else sequence.texts.get((2, first(message, 10)))
         )
         if phase == "C":
-            name = self.tracks.get(track, {}).get("name")
+            name = None
         args = dict(self.annotation(sequence, fields(value)) for key, value in message if key == 4)
         if not categories and "cuda_sync_kind" in args:
             categories = ["cuda_sync"]
@@ -287,10 +301,10 @@ class Trace:
             if not found or row is not None and found[-1]["ends"]:
                 if found:
                     found[-1]["so"] = all(owner.back for owner in found[-1]["owners"])
-                found.append({"begins": [], "ends": [], "owners": set(), "back": False, "late": False, "so": None})
+                found.append({"begins": [], "ends": [], "owners": set(), "back": False, "so": None})
             block, before = found[-1], last.get(track)
             back = before is not None and ts < before[0]
-            block["back" if block["owners"] else "late"] |= back
+            block["back"] |= back and bool(block["owners"])
             if back and before[1] is sequence:
                 sequence.back = True
             last[track] = (ts, sequence)
@@ -310,14 +324,10 @@ class Trace:
                 crosses = whole and starts[0] < starts[-1] < stops[0] < stops[-1]
                 so = all(owner.back for owner in block["owners"]) if block["so"] is None else block["so"]
                 if whole and (block["back"] or (so and not crosses)):
-                    pairs = zip(begins, ends)
-                elif whole and not block["late"]:
-                    pairs = zip(begins, reversed(ends))
+                    for (start, row), (stop, _) in zip(begins, ends):
+                        row["dur"] = stop - start
                 else:
                     left += begins + ends
-                    continue
-                for (start, row), (stop, _) in pairs:
-                    row["dur"] = stop - start
             stack = []
             for ts, row in sorted((edge for edge in left if edge[0] != NEVER), key=lambda edge: edge[0]):
                 if row is not None:

@@ -900,7 +900,7 @@ class Undone:
 
     @staticmethod
     def most_of(found, whole):
-        """E9.9.3: (name, rank), if it is a quarter of the whole; None: nothing is. False: two have as much."""
+        """E9.9.1 and E9.9.3: (name, rank), if it is a quarter of the whole; None: nothing is."""
         host = sum(ns for (is_host, _, _), ns in found.items() if is_host)
         work = max((ns for (is_host, _, _), ns in found.items() if not is_host), default=0)
         of_host = host > max(work, 0)
@@ -909,10 +909,9 @@ class Undone:
             return None
         if of_host and 2 * most < host:
             return "the host", None
-        best = [key for key, ns in found.items() if key[0] == of_host and ns == most]
-        if len(best) > 1:
-            return False
-        return best[0][1:] if best[0][1] else ("the host", None)
+        best = min(((name is None, (name or "").encode(), rank), (name, rank))
+                   for (is_host, name, rank), ns in found.items() if is_host == of_host and ns == most)[1]
+        return best if best[0] else ("the host", None)
 
     def beside(self, cause):
         """E9.9.2: {group: ns} of the recorded path while the lags are that the cause makes shorter."""

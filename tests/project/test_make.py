@@ -240,6 +240,26 @@ class Library(Make):
         self.assertEqual(os.path.getsize(f"{self.folder}/fetched/plotly"), 0)
 
 
+class Platforms(Make):
+    """Whose packages are made. With -n, make prints what it would do."""
+
+    def libraries(self, *arguments):
+        status, printed, _ = self.make("-n", *arguments)
+        self.assertEqual(status, 0, printed)
+        return [line.split()[1:] for line in re.findall(r"pack\.py (.*)", printed)]
+
+    def test_a_kind_is_of_this_machine_and_all_are_of_all(self):
+        for kind in ("wheel", "npm", "deb", "tarball"):
+            (folder, *libraries), = self.libraries(kind)
+            self.assertEqual((folder, libraries), (f"{self.folder}/dist/packages",
+                                                   [f"{self.folder}/dist/portable/tracediff.so"]))
+        found = self.libraries("wheel", "PLATFORM=musl-x86_64 macos-arm64")
+        self.assertEqual(found, [[f"{self.folder}/dist/packages", "build/cross/musl-x86_64/tracediff.so",
+                                  "build/cross/macos-arm64/tracediff.dylib"]])
+        found = self.libraries("dist")
+        self.assertEqual([len(libraries) for libraries in found], [8] * 4, found)
+
+
 class Parts(unittest.TestCase):
     """What is run where."""
 

@@ -14,15 +14,16 @@ from support import EXTENSION, ROOT
 LAYERS = ["base", "platform", "platform/posix", "platform/windows", "access", "text", "naming", "source", "reader",
           "file", "loading", "perfetto", "trace", "snapshot", "database", "profilers", "rocprof", "xplane",
           "analysis/names", "analysis/sums", "analysis/parts", "analysis/job", "analysis/steps", "analysis/causes",
-          "analysis/path", "analysis/simulation", "analysis/gains", "analysis/samples", "chart", "report", "sqlite",
-          "functions/call", "functions/aggregates",
+          "analysis/path", "analysis/simulation", "analysis/gains", "analysis/samples", "analysis/answer", "chart",
+          "report", "sqlite", "functions/args", "functions/call", "functions/words", "functions/answer",
+          "functions/aggregates",
           "functions/tables", "functions/gains", "functions/memory", "functions"]
 # What any compiler of C11 has, and <strings.h>, which all these systems have; and the libraries.
 PORTABLE = {"assert", "ctype", "errno", "float", "inttypes", "limits", "math", "stdarg", "stdatomic", "stdbool",
             "stddef", "stdint", "stdio", "stdlib", "string", "strings", "emmintrin", "arm_neon", "zlib",
             "isa-l/igzip_lib", "sqlite3ext"}
-SQLITE = ("database", "profilers", "rocprof", "xplane", "sqlite", "functions", "functions/call", "functions/tables",
-          "functions/gains", "functions/memory", "functions/aggregates")
+SQLITE = ("database", "profilers", "rocprof", "xplane", "sqlite", "functions", "functions/args", "functions/call",
+          "functions/words", "functions/answer", "functions/tables", "functions/gains", "functions/memory", "functions/aggregates")
 
 
 def sources():
@@ -200,6 +201,23 @@ class Tree(unittest.TestCase):
                 while re.match(r"\w| +\S.*[,)(]$", lines[first - 1]):  # the signature
                     first -= 1
                 self.assertLessEqual(end + 1 - first, 80, f"{path}:{first + 1}")
+
+    def test_arguments_of_one_name_take_the_same(self):
+        """What they take is declared, so nothing is found by their names; users expect it of the names."""
+        expected = {"trace": "TRACE", "control": "TRACE", "test": "TRACE", "ranks": "RANKS", "control_rank": "RANKS",
+                    "test_rank": "RANKS", "iterations": "ITERATIONS", "control_iteration": "ITERATIONS",
+                    "test_iteration": "ITERATIONS", "control_iterations": "ITERATIONS", "steps": "STEPS",
+                    "capture": "CAPTURE", "control_capture": "CAPTURE", "test_capture": "CAPTURE"}
+        declared = [(path, *found) for path in sources()
+                    for found in re.findall(r'"(\w+)",[\s\\]*TAKES_(\w+)', open(path, encoding="utf-8").read())]
+        for path in glob.glob(os.path.join(ROOT, "sql", "*", "*.sql")):
+            declared += [(path, name, word.split("|")[0].upper()) for name, word in
+                         re.findall(r"(?m)^--   :(\w+) +(\S+)", open(path, encoding="utf-8").read())]
+        self.assertGreater(len(declared), 200)
+        for path, name, kind in declared:
+            if name in expected:
+                with self.subTest(path, name=name):
+                    self.assertEqual(kind.split("_OR_")[0], expected[name])
 
     def test_exported_symbols(self):
         listed = subprocess.run(["nm", "-D", "--defined-only", EXTENSION], capture_output=True, text=True, check=True)

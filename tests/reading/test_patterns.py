@@ -5,6 +5,9 @@ import os
 import posixpath
 import random
 import re
+import sqlite3
+import threading
+import time
 
 from made import InFolder, document, event, write
 from support import can_be_a_name, names_of_bytes, series
@@ -15,6 +18,7 @@ class Found(ctypes.Structure):
     _fields_ = [("count", ctypes.c_size_t), ("paths", ctypes.POINTER(ctypes.c_char_p)), ("rest", ctypes.c_char * 128)]
 
 
+SLACK = float(os.environ.get("SLACK") or 1)
 LIBC = ctypes.CDLL(None)
 GLOB_ERR, GLOB_NOSORT = 1, 4
 
@@ -79,6 +83,31 @@ class Patterns(InFolder):
                 self.assertEqual(self.found(pattern), expected)
             tried += bool(expected)
         self.assertGreater(tried, 50)
+
+    def test_names_that_lead_back_search_a_directory_once(self):
+        """Not 17 ^ 12 directories. Of several paths to a file the first is found, as glob() has them in order."""
+        for number in range(17):
+            write(f"{number:02}/{number}.json", document(event("op", 0, 1)))
+        start = time.process_time()
+        self.assertEqual(self.found("*/../" * 12 + "01/*.json"), ["00/../" * 12 + "01/1.json"])
+        self.assertEqual(self.found("*/../" * 12 + "*/[23].json"),
+                         ["00/../" * 12 + f"0{number}/{number}.json" for number in (2, 3)])
+        self.assertEqual(self.found("*/" + ".*/../" * 12 + "*/nothing.json"), [])
+        self.assertLess(time.process_time() - start, 5 * SLACK)
+
+    def test_an_interrupt_ends_a_search(self):
+        """Links to the directory itself, each of which is searched: 10 ^ 8 paths, of which none matches."""
+        for number in range(10):
+            os.symlink(".", f"link{number}")
+        for sql in ("SELECT * FROM trace_files(?1)", "SELECT * FROM trace_diff(?1, ?1)",
+                    "SELECT * FROM memory_events(?1)", "SELECT * FROM trace_ab(?1, ?1)"):
+            timer = threading.Timer(0.2, self.db.interrupt)
+            timer.start()
+            start = time.process_time()
+            with self.assertRaisesRegex(sqlite3.OperationalError, "interrupted"):
+                self.rows(sql, "*/" * 8 + "nothing")
+            timer.join()
+            self.assertLess(time.process_time() - start, 2 * SLACK, sql)
 
     def test_a_character_is_one_of_utf8(self):
         for name in ("ä.json", "ab.json", "✓.json", "x.json"):

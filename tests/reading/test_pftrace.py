@@ -10,6 +10,7 @@ import json
 import os
 import random
 import resource
+import sqlite3
 import struct
 import time
 import unittest
@@ -374,6 +375,45 @@ class Rules(InFolder):
         nested = [*begins, event(20, END, (11, 5)), event(30, END, (11, 5))]
         self.assertEqual(self.events(*back, *nested, columns=slices)[2:], [("a", 0, 30), ("b", 10, 10)])
 
+    def test_sequences_that_share_a_track_are_paired_by_time(self):
+        """Whatever the order of their packets in the file."""
+        packets = [
+            event(1, BEGIN, (11, 5), (23, "a")),
+            event(3, END, (11, 5)),
+            event(2, BEGIN, (11, 5), (23, "b"), sequence=2),
+            event(4, END, (11, 5), sequence=2),
+        ]
+        for order in ((0, 1, 2, 3), (0, 2, 1, 3), (2, 3, 0, 1), (0, 2, 3, 1)):
+            rows = self.events(*(packets[i] for i in order), columns="name, ts_ns, dur_ns")
+            self.assertEqual(sorted(rows), [("a", 1, 3), ("b", 2, 1)], order)
+            self.assertEqual(self.problems(), {})
+
+    def test_several_categories(self):
+        """Packed or not, as texts or numbers, of any length; those that are not there, or too long, are counted."""
+        names = packet(
+            (13, 1), (12, b"".join(field(1, message((1, i), (2, name))) for i, name in ((1, "c1"), (2, "c2" * 200))))
+        )
+        for told, cat, problems in (
+            ([(3, b"\1\2")], "c1," + "c2" * 200, {}),
+            ([(3, 2), (3, b"\1"), (3, b"\1\1")], "c2" * 200 + ",c1,c1,c1", {}),
+            ([(3, b"\1")], "c1", {}),
+            ([(22, "x" * 300), (3, b"\2\1")], "x" * 300 + "," + "c2" * 200 + ",c1", {}),
+            ([(3, b"\1\3"), (22, "x")], "c1,x", {"text that a packet refers to is not there": 1}),
+            ([(22, "x" * 65000), (22, "y" * 600), (22, "z")], "x" * 65000 + ",z",
+             {"category left out: more than 64 KiB of an event": 1}),
+        ):  # fmt: skip
+            self.assertEqual(self.events(names, event(1, INSTANT, (11, 5), *told), columns="cat"), [(cat,)])
+            self.assertEqual(self.problems(), problems)
+
+    def test_categories_that_are_joined_are_bounded(self):
+        """64 MiB of different ones: 600 kB that would make 196 MB of them."""
+        names = packet((13, 1), (12, b"".join(field(1, message((1, i), (2, f"{i}" * 4000))) for i in range(1, 10))))
+        events = [event(i, INSTANT, (11, 5), (3, bytes(map(int, f"{i:09}".replace("0", "1"))))) for i in range(10_000)]
+        rows = self.events(names, *events, columns="count(*)")
+        self.assertTrue(1000 < rows[0][0] < 10_000)
+        with self.assertRaisesRegex(sqlite3.OperationalError, "too many sequences or interned texts at byte"):
+            self.rows("SELECT * FROM trace_diff('t.bin', 't.bin')")
+
     def test_texts_belong_to_their_sequence_until_its_state_is_cleared(self):
         def texts(name, sequence):
             return packet((13, 1), (12, field(2, message((1, 1), (2, name)))), sequence=sequence)
@@ -481,6 +521,20 @@ class Rules(InFolder):
         found = self.events(event(1, INSTANT, (11, 5), (4, message((10, "deep"), (11, deep)))), columns="args")[0][0]
         self.assertIn('"k":null', found)
 
+    def test_args_longer_than_16_mib_are_null(self):
+        """1 MB of references to a text of 1 MB."""
+        text = packet((13, 1), (12, field(29, message((1, 1), (2, "x" * 10**6)))))
+        note = field(4, message((10, "k"), (17, 1)))
+        items = field(4, message((10, "k"), *[(12, field(17, 1))] * 10**5))
+        path = "SELECT length(args) FROM trace_events('t.bin', NULL, NULL, 'all')"
+        before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+        for notes, length in ((note * 16, 16 * 1000007 + 1), (note * 17, None), (note * 10**5, None), (items, None)):
+            with open("t.bin", "wb") as file:
+                file.write(text + field(1, message((8, 1), (10, 1)) + field(11, message(INSTANT, (11, 5)) + notes)))
+            self.assertEqual(self.rows(path), [(length,)])
+        self.assertLess(time.process_time() - start, 5 * float(os.environ.get("SLACK") or 1))
+        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 200 << 10)
+
     def test_doubles_are_written_as_they_are(self):
         pick = random.Random(1)
         values = [0.1, -250.0, 1e22, 1e23, 5e-324, 1.7976931348623157e308, 0.000123, 123456789012345680.0, 1 / 3, -0.0]
@@ -533,6 +587,13 @@ class Rules(InFolder):
                 (3, "load", None, "C", '{"":4}'),
             ],
         )
+
+    def test_counters_have_the_name_that_their_track_has_in_the_end(self):
+        counter = event(10, COUNTER, (11, 5), (30, 7))
+        track = packet((60, message((1, 5), (2, "Power"), (8, b""))), sequence=2)
+        for packets in ([counter, track], [track, counter]):
+            self.assertEqual(self.events(*packets, columns="name, tid"), [("Power", "Power")])
+            self.assertEqual(self.problems(), {})
 
     def test_damage(self):
         whole = [
@@ -593,6 +654,16 @@ class Rules(InFolder):
         )
         self.assertEqual(rows, [("deep", 1), ("last", 1)])
         self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - start, 100 << 10)
+
+
+    def test_sequences_without_clocks_take_little_memory(self):
+        """600,000 of them, in 4 MB."""
+        with open("many.pftrace", "wb") as file:
+            file.write(event(1, INSTANT, (11, 5), (23, "first")))
+            file.write(b"".join(field(1, field(10, i + 2)) for i in range(600_000)))
+        start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        self.assertEqual(self.value("SELECT count(*) FROM trace_events('many.pftrace', NULL, NULL, 'all')"), 1)
+        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - start, 150 << 10)
 
 
 def random_trace(seed):
@@ -720,6 +791,7 @@ def random_trace(seed):
                             *([(11, track)] * (pick.random() < 0.9)),
                             pick.choice([(23, f"s{step}"), (10, pick.randrange(1, 5))]),
                             *([pick.choice([(3, pick.randrange(1, 5)), (22, "host")])] * (pick.random() < 0.5)),
+                            *([(3, bytes(pick.randrange(1, 5) for _ in range(3)))] * (pick.random() < 0.1)),
                             *(notes * (kind in (1, 3))),
                             *([(30, -step)] * (kind == 4)),
                         ),

@@ -99,6 +99,23 @@ class Rules(InFolder):
         with self.assertRaisesRegex(sqlite3.Error, "only the first process is read: another one begins at byte"):
             self.rows("SELECT * FROM trace_diff(?1, ?1)", path)
 
+    def test_sorted_keys(self):
+        """R10: what records refer to comes after them, and the problem says so."""
+        path = write("sorted.json", json.dumps(self.made(), sort_keys=True))
+        problems = {each["what"]: each for each in json.loads(self.value("SELECT problems FROM trace_files(?)", path))}
+        problem = problems["key after the records that refer to it: names are missing"]
+        self.assertEqual(problem["count"], 3)
+        with open(path, encoding="utf-8") as file:
+            self.assertTrue(file.read()[:problem["first_byte"] - 1].endswith('"kernel_symbols": '))
+
+    def test_other_keys_that_begin_alike(self):
+        """The whole key counts: another document is a trace, gzipped or not."""
+        event = {"ph": "X", "cat": "cpu_op", "name": "a", "ts": 1, "dur": 2, "pid": 1, "tid": 1}
+        for key in ("rocprofiler-systems", "rocprofiler-s", "rocprofiler-sdk-tool-2", "rocprofiler-sdk-too"):
+            text = json.dumps({key: "1.0", "traceEvents": [event]}, separators=(",", ":"))
+            for name in ("t.json", "t_results.json", "t.json.gz"):
+                self.assertEqual(self.rows("SELECT name FROM trace_events(?)", write(name, text)), [("a",)])
+
     def test_long_values(self):
         """What is not needed may be longer than memory holds at a time; nesting is limited."""
         document = self.made()

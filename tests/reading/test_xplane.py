@@ -344,6 +344,21 @@ class Hostile(InFolder):
             with self.subTest(name):
                 self.bounded(write(name + ".xplane.pb", data))
 
+    def test_stats_of_a_name_are_read_once(self):
+        """Not again for each of 20,000 events: that would be 400 million stats. The last of a key counts, where the
+        first one is."""
+        count = 20_000
+        stats = [field(5, [field(1, 1 + i % 2), field(4, i)]) for i in range(count)]
+        names = [field(5, [field(1, i), field(2, [field(2, name)])]) for i, name in ((1, "a"), (2, "b"), (3, "c"))]
+        own = field(4, [field(1, 2), field(4, 7)]) + field(4, [field(1, 3), field(4, 8)])
+        line = field(3, [field(4, [field(1, 1), field(2, 1000 * i), own * (i == 5)]) for i in range(count)])
+        path = write("x.xplane.pb", field(1, [field(2, "/host:CPU"), line, *names,
+                                              field(4, [field(1, 1), field(2, [field(2, "k"), *stats])])]))
+        start = time.process_time()
+        self.assertEqual(self.rows("SELECT args, count(*) FROM trace_events(?) GROUP BY args ORDER BY 2", path),
+                         [(f'{{"a":{count - 2},"b":7,"c":8}}', 1), (f'{{"a":{count - 2},"b":{count - 1}}}', count - 1)])
+        self.assertLess(time.process_time() - start, 3 * float(os.environ.get("SLACK") or 1))
+
     @slow
     def test_more_names_than_memory(self):
         """300 MB of names, packed into less than 1 MB, are damage."""

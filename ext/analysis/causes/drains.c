@@ -31,7 +31,6 @@ struct drain_finder {
     size_t count, capacity;
     size_t slots;
     uint32_t (*windows)[2]; /* chosen steps by slot and side */
-    double *numbers;        /* scratch, for all windows */
 };
 
 /* While the waits of a member are collected. */
@@ -221,36 +220,25 @@ static int wait_order(const void *a, const void *b)
     return order ? order : COMPARE(x->window, y->window);
 }
 
-static int number_order(const void *a, const void *b)
-{
-    return COMPARE(*(const double *)a, *(const double *)b);
-}
-
 /* The waits of an operator in each step of a rank. */
 struct counted {
-    double low, high;
-    int64_t time; /* ns */
+    size_t low, high; /* how many in a step */
+    wide_time time;   /* ns */
 };
 
-static bool count_waits(struct drain_finder *finder, const struct wait *waits, size_t count,
-                        uint32_t windows, struct counted *found)
+/* Counts waits, which are in the order of their windows. */
+static struct counted count_waits(const struct wait *waits, size_t count, size_t windows)
 {
-    double *numbers = finder->numbers;
-    *found = (struct counted){.low = 0};
-    memset(numbers, 0, windows * sizeof *numbers);
-    for (size_t i = 0; i < count; i++)
-        if (waits[i].window != NOT_CHOSEN) {
-            numbers[waits[i].window]++;
-            found->time += waits[i].end - waits[i].start;
-        }
-    if (windows == 0)
-        return true;
-    if (!sort_items(numbers, windows, sizeof *numbers, number_order, finder->stopper,
-                    finder->failure))
-        return false;
-    found->low = numbers[0];
-    found->high = numbers[windows - 1];
-    return true;
+    struct counted found = {SIZE_MAX, 0, 0};
+    size_t in = 0; /* windows with waits */
+    for (size_t i = 0, end; i < count && waits[i].window != NOT_CHOSEN; i = end, in++) {
+        for (end = i; end < count && waits[end].window == waits[i].window; end++)
+            found.time += (wide_time)waits[end].end - waits[end].start;
+        found.low = end - i < found.low ? end - i : found.low;
+        found.high = end - i > found.high ? end - i : found.high;
+    }
+    found.low = in < windows ? 0 : found.low;
+    return found;
 }
 
 /* L8.2: marks the waits of operators that wait more often on a side, on the ranks where they do,
@@ -258,8 +246,8 @@ static bool count_waits(struct drain_finder *finder, const struct wait *waits, s
 static bool compare_waits(struct drain_finder *finder, const int64_t *windows, wide_time *times)
 {
     struct wait *waits = finder->waits;
+    size_t groups = 0;
     for (size_t from = 0, middle, to; from < finder->count; from = to) {
-        struct counted found[2];
         const struct wait *first = &waits[from];
         for (to = middle = from; to < finder->count && waits[to].slot == first->slot &&
                                  waits[to].operator_id == first->operator_id;)
@@ -267,14 +255,15 @@ static bool compare_waits(struct drain_finder *finder, const int64_t *windows, w
         const uint32_t *of_slot = finder->windows[first->slot];
         if (of_slot[0] == 0 || of_slot[1] == 0)
             continue;
-        if (!count_waits(finder, first, middle - from, of_slot[0], &found[0]) ||
-            !count_waits(finder, &waits[middle], to - middle, of_slot[1], &found[1]))
-            return false;
+        const struct counted found[] = {count_waits(first, middle - from, of_slot[0]),
+                                        count_waits(&waits[middle], to - middle, of_slot[1])};
         int side = found[0].high < found[1].low ? 1 : found[1].high < found[0].low ? 0 : -1;
         for (size_t i = from; i < to; i++)
             waits[i].more = waits[i].side == side;
         if (side >= 0)
-            times[first->operator_id] += (wide_time)found[side].time * windows[1 - side];
+            times[first->operator_id] += found[side].time * windows[1 - side];
+        if (!stopper_goes_on(finder->stopper, groups++, finder->failure))
+            return false;
     }
     return true;
 }
@@ -428,7 +417,6 @@ bool drains_find(struct drains *drains, const struct drain_side *sides,
 {
     struct drain_finder finder = {
         .drains = drains, .sides = sides, .stopper = stopper, .failure = failure};
-    size_t windows = 0;
     *drains = (struct drains){.name = NAME_NONE};
     finder.slots = sides[0].trace->rank_count + 1;
     finder.windows = memory_zeroed(finder.slots, sizeof *finder.windows);
@@ -439,19 +427,12 @@ bool drains_find(struct drains *drains, const struct drain_side *sides,
         for (size_t i = 0; done && i < sides[side].trace->count; i++)
             if (sides[side].trace->members[i].chosen)
                 done = add_member(&finder, side, i, by_rank);
-    for (size_t i = 0; done && i < finder.slots; i++)
-        for (int side = 0; side < 2; side++)
-            windows = finder.windows[i][side] > windows ? finder.windows[i][side] : windows;
-    if (done && finder.count > 0) {
-        finder.numbers = memory_items(windows, sizeof *finder.numbers);
-        done = (finder.numbers || failure_memory(failure)) &&
-               sort_items(finder.waits, finder.count, sizeof *finder.waits, wait_order, stopper,
+    if (done && finder.count > 0)
+        done = sort_items(finder.waits, finder.count, sizeof *finder.waits, wait_order, stopper,
                           failure) &&
                find_operators(&finder) && (drains->name == NAME_NONE || find_times(&finder));
-    }
     memory_free(finder.waits);
     memory_free(finder.windows);
-    memory_free(finder.numbers);
     if (!done)
         drains_clear(drains, sides);
     return done;

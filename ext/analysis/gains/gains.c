@@ -189,9 +189,11 @@ static bool add_paths(struct gain_finder *finder)
     bool *marked = memory_zeroed(parts->graph->edges, sizeof *marked);
     bool done = (marked || failure_memory(finder->failure)) &&
                 sim_path_mark(steps, marked, finder->request->stopper, finder->failure);
+    uint32_t *ends = done ? sim_path_ends(steps, finder->failure) : NULL;
+    done = done && ends;
     for (size_t i = 0; done && i < steps->count; i++)
         if (steps->items[i].chosen)
-            finder->gains->rest += sim_path_find(steps, i, add_path, finder);
+            finder->gains->rest += sim_path_find(steps, i, ends[i], add_path, finder);
     for (size_t part = 0; done && part < parts->count; part++)
         for (size_t i = parts->first[part]; i < parts->first[part + 1]; i++) {
             if (!marked[parts->uses[i].edge])
@@ -201,6 +203,7 @@ static bool add_paths(struct gain_finder *finder)
             if (rank && is_own(&parts->items[part]))
                 rank->depends = true;
         }
+    memory_free(ends);
     memory_free(marked);
     return done;
 }

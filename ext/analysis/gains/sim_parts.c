@@ -176,6 +176,20 @@ static bool add_node(struct part_finder *finder, uint32_t node)
     return done;
 }
 
+/* The thread of the steps of a member; TRACK_NONE. */
+static uint32_t main_thread(const struct sim_graph *graph, size_t member)
+{
+    for (size_t r = 0; r < graph->job.rank_count; r++) {
+        const struct job_rank *rank = &graph->job.ranks[r];
+        if (rank->rank != graph->trace->members[member].rank_index)
+            continue;
+        for (size_t i = 0; i < rank->window_count; i++)
+            if (rank->windows[i].member == member && rank->windows[i].window.track != TRACK_NONE)
+                return rank->windows[i].window.track;
+    }
+    return TRACK_NONE;
+}
+
 bool sim_labels_make(const struct sim_graph *graph, size_t member, struct known_file *known,
                      const struct stopper *stopper, struct failure *failure)
 {
@@ -189,21 +203,12 @@ bool sim_labels_make(const struct sim_graph *graph, size_t member, struct known_
             wanted[row_place(columns, row)->track] = true;
         done = stopper_goes_on(stopper, row, failure);
     }
+    uint32_t main = main_thread(graph, member);
+    if (done && main != TRACK_NONE)
+        wanted[main] = true; /* it may have no event that takes part */
     done = done && known_names_make(known, &request, wanted, stopper, failure);
     memory_free(wanted);
     return done;
-}
-
-/* The thread of the steps of a member; TRACK_NONE. */
-static uint32_t main_thread(const struct sim_graph *graph, size_t member)
-{
-    for (size_t r = 0; r < graph->job.rank_count; r++) {
-        const struct job_rank *rank = &graph->job.ranks[r];
-        for (size_t i = 0; i < rank->window_count; i++)
-            if (rank->windows[i].member == member && rank->windows[i].window.track != TRACK_NONE)
-                return rank->windows[i].window.track;
-    }
-    return TRACK_NONE;
 }
 
 /* Finds the parts of a member. */
@@ -281,8 +286,7 @@ uint32_t sim_label_row(const struct sim_graph *graph, struct known_file *known,
         &graph->trace->members[graph->member[use->node]].file->columns;
     uint32_t track = row_place(columns, graph->row[use->node])->track;
     struct thread_labels *thread = &known->labels.threads[track];
-    const struct label_stretch *stretch =
-        &thread->items[labels_find(thread, instant_of(graph, use->edge))];
+    const struct label_stretch *stretch = labels_at(thread, instant_of(graph, use->edge));
     if ((int)level < LABEL_LEVELS)
         return stretch->label[level];
     return stretch->inside == IN_NOTHING ? ROW_NONE

@@ -11,33 +11,62 @@ static uint32_t binding(const struct sim_graph *graph, uint32_t node)
     return SIM_NONE;
 }
 
-/* The node at which a step ends; SIM_NONE. Of several marks, the first in the order of the
-** graph. */
-static uint32_t end_node(const struct sim_steps *steps, size_t step)
+/* Of two nodes, that which is later or, at one time, first in the order of the graph. `node` may be
+** SIM_NONE. */
+static void take_later(uint32_t *node, wide_time *at, uint32_t other, wide_time its)
 {
-    uint32_t found = SIM_NONE, host = SIM_NONE;
-    for (size_t i = 0; i < steps->mark_count; i++) {
-        const struct sim_mark *mark = &steps->marks[i];
-        uint32_t *to = mark->kind == MARK_WORK ? &found : mark->kind == MARK_END ? &host : NULL;
-        if (mark->step != step || !to)
-            continue;
-        int64_t at = steps->graph->at[mark->node];
-        if (*to == SIM_NONE || at > steps->graph->at[*to] ||
-            (at == steps->graph->at[*to] && mark->node < *to))
-            *to = mark->node;
+    if (*node == SIM_NONE || its > *at || (its == *at && other < *node)) {
+        *node = other;
+        *at = its;
     }
-    bool host_ends = host != SIM_NONE && steps->graph->at[host] == steps->items[step].window.end &&
-                     (found == SIM_NONE || steps->graph->at[found] < steps->graph->at[host]);
-    return host_ends ? host : found;
 }
 
-wide_time sim_path_find(const struct sim_steps *steps, size_t step, sim_path_add *add,
-                        void *argument)
+/* Finds the last marks of the chosen steps. They are later by what they are in a lane, unless `net`
+** is NULL. */
+static void find_ends(const struct sim_steps *steps, const struct sim_net *net,
+                      const struct sim_pass *pass, int lane, struct sim_path_end *ends)
+{
+    for (size_t i = 0; i < steps->count; i++)
+        ends[i] = (struct sim_path_end){{SIM_NONE, SIM_NONE}, {0, 0}};
+    for (size_t i = 0; i < steps->mark_count; i++) {
+        const struct sim_mark *mark = &steps->marks[i];
+        bool work = mark->kind == MARK_WORK;
+        if (!steps->items[mark->step].chosen || !(work || mark->kind == MARK_END))
+            continue;
+        struct sim_path_end *end = &ends[mark->step];
+        wide_time later = net ? sim_net_later(net, pass, lane, mark->node) : 0;
+        take_later(&end->node[work], &end->at[work], mark->node,
+                   steps->graph->at[mark->node] + later);
+    }
+}
+
+uint32_t *sim_path_ends(const struct sim_steps *steps, struct failure *failure)
+{
+    struct sim_path_end *ends = memory_zeroed(steps->count, sizeof *ends);
+    uint32_t *nodes = memory_filled(steps->count, sizeof *nodes);
+    if (!ends || !nodes) {
+        memory_free(ends);
+        memory_free(nodes);
+        failure_memory(failure);
+        return NULL;
+    }
+    find_ends(steps, NULL, NULL, 0, ends);
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct sim_path_end *end = &ends[i];
+        bool host = end->node[0] != SIM_NONE && end->at[0] == steps->items[i].window.end &&
+                    (end->node[1] == SIM_NONE || end->at[1] < end->at[0]);
+        nodes[i] = end->node[!host];
+    }
+    memory_free(ends);
+    return nodes;
+}
+
+wide_time sim_path_find(const struct sim_steps *steps, size_t step, uint32_t node,
+                        sim_path_add *add, void *argument)
 {
     const struct sim_graph *graph = steps->graph;
     const struct window *window = &steps->items[step].window;
     wide_time left = (wide_time)window->end - window->start, rest = 0;
-    uint32_t node = end_node(steps, step);
     if (left <= 0)
         return 0;
     if (node != SIM_NONE && window->end > graph->at[node]) /* a file without steps */
@@ -58,38 +87,22 @@ wide_time sim_path_find(const struct sim_steps *steps, size_t step, sim_path_add
     return left + rest;
 }
 
-/* The node at which a step ends in a lane; SIM_NONE. Of several marks, the first in the order of
-** the graph. A step with device work ends with that, unless it is the whole window of the host
-** (A2). */
-static uint32_t end_in_lane(const struct sim_net *net, const struct sim_pass *pass, int lane,
-                            size_t step)
+/* The node at which a step ends in a lane; SIM_NONE. A step with device work ends with that, unless
+** it is the whole window of the host (A2). */
+static uint32_t end_in_lane(const struct sim_steps *steps, size_t step,
+                            const struct sim_path_end *end)
 {
-    const struct sim_steps *steps = net->steps;
-    uint32_t found[] = {SIM_NONE, SIM_NONE}; /* of the host, of device work */
-    wide_time at[2] = {0, 0};
-    for (size_t i = 0; i < steps->mark_count; i++) {
-        const struct sim_mark *mark = &steps->marks[i];
-        bool work = mark->kind == MARK_WORK;
-        if (mark->step != step || !(work || mark->kind == MARK_END))
-            continue;
-        wide_time now =
-            (wide_time)steps->graph->at[mark->node] + sim_net_later(net, pass, lane, mark->node);
-        if (found[work] == SIM_NONE || now > at[work] ||
-            (now == at[work] && mark->node < found[work])) {
-            found[work] = mark->node;
-            at[work] = now;
-        }
-    }
     bool whole = sim_steps_whole(steps, step);
-    bool host = found[1] == SIM_NONE || (whole && found[0] != SIM_NONE && at[0] > at[1]);
-    return found[!host];
+    bool host = end->node[1] == SIM_NONE ||
+                (whole && end->node[0] != SIM_NONE && end->at[0] > end->at[1]);
+    return end->node[!host];
 }
 
-void sim_path_follow(const struct sim_net *net, const struct sim_pass *pass, int lane, size_t step,
-                     wide_time length, sim_path_add *add, void *argument)
+/* Adds the path of a step in a lane, from where it ends. */
+static void follow_step(const struct sim_net *net, const struct sim_pass *pass, int lane,
+                        uint32_t node, wide_time length, sim_path_add *add, void *argument)
 {
     const struct sim_graph *graph = net->steps->graph;
-    uint32_t node = end_in_lane(net, pass, lane, step);
     while (length > 0 && node != SIM_NONE) {
         int64_t longer;
         uint32_t edge = sim_net_binding(net, pass, lane, node, &longer);
@@ -103,6 +116,18 @@ void sim_path_follow(const struct sim_net *net, const struct sim_pass *pass, int
         }
         node = graph->from[edge];
     }
+}
+
+void sim_path_follow(const struct sim_net *net, const struct sim_pass *pass, int lane,
+                     const wide_time *lengths, struct sim_path_end *ends, sim_path_add *add,
+                     void *argument)
+{
+    const struct sim_steps *steps = net->steps;
+    find_ends(steps, net, pass, lane, ends);
+    for (size_t i = 0; i < steps->count; i++)
+        if (steps->items[i].chosen)
+            follow_step(net, pass, lane, end_in_lane(steps, i, &ends[i]), lengths[i], add,
+                        argument);
 }
 
 bool sim_path_mark(const struct sim_steps *steps, bool *marked, const struct stopper *stopper,

@@ -76,7 +76,7 @@ static bool add_ghost(struct ghost_finder *finder, const struct undo_step *step,
                  .lag = (int64_t)(distance < SIM_LONGEST ? distance : SIM_LONGEST) + work->latency,
                  .gap = work->gap,
                  .dur = dur},
-        .work = sim_work_last(work, track, next == SIZE_MAX ? limit + 1 : limit),
+        .work = sim_work_last(work, track, limit + (next == SIZE_MAX && limit < INT64_MAX)),
         .member = member,
         .number = finder->count};
     finder->ghosts->of[finder->count++] = (struct undo_ghost){

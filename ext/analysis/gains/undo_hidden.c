@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "sim_path.h"
 
 /* The name of a part: of a collective its annotation, if that says which it is, and of what has
 ** none its own. */
@@ -89,6 +88,13 @@ static void add_path(void *argument, struct sim_use use, wide_time time)
         hidden->now[place] += time;
 }
 
+/* An instant some time before another one. */
+static int64_t before(int64_t instant, wide_time time)
+{
+    wide_time earlier = (wide_time)instant - time;
+    return earlier > INT64_MIN ? (int64_t)earlier : INT64_MIN;
+}
+
 /* The same, of the recorded path. */
 static void add_recorded(void *argument, struct sim_use use, wide_time time)
 {
@@ -101,7 +107,7 @@ static void add_recorded(void *argument, struct sim_use use, wide_time time)
     if (!MEMORY_GROW(hidden->path, hidden->path_capacity, hidden->path_count + 1))
         hidden->lost = true;
     else
-        hidden->path[hidden->path_count++] = (struct undo_stretch){end - (int64_t)time, end, place};
+        hidden->path[hidden->path_count++] = (struct undo_stretch){before(end, time), end, place};
 }
 
 static int stretch_order(const void *a, const void *b)
@@ -140,9 +146,13 @@ bool undo_hidden_make(struct undo_hidden *hidden, const struct sim_parts *parts,
     hidden->changed = done ? memory_items(shifts, sizeof *hidden->changed) : NULL;
     done = done && ((hidden->recorded && hidden->now && hidden->own && hidden->changed) ||
                     failure_memory(failure));
+    hidden->ends = done ? memory_zeroed(steps->count, sizeof *hidden->ends) : NULL;
+    uint32_t *nodes = done ? sim_path_ends(steps, failure) : NULL;
+    done = done && nodes && (hidden->ends || failure_memory(failure));
     for (size_t i = 0; done && i < steps->count; i++)
         if (steps->items[i].chosen)
-            (void)sim_path_find(steps, i, add_recorded, hidden);
+            (void)sim_path_find(steps, i, nodes[i], add_recorded, hidden);
+    memory_free(nodes);
     done = done && (!hidden->lost || failure_memory(failure)) &&
            sort_items(hidden->path, hidden->path_count, sizeof *hidden->path, stretch_order,
                       stopper, failure);
@@ -153,17 +163,30 @@ bool undo_hidden_make(struct undo_hidden *hidden, const struct sim_parts *parts,
     return done;
 }
 
-/* Finds what there is most of now, beyond `before` (NULL: nothing), if it is a quarter of `all`. */
-static void choose(const struct undo_hidden *hidden, const wide_time *before, wide_time all,
+/* Whether a place comes before another one that has as much: by name, then by rank. */
+static bool is_first(const struct undo_hidden *hidden, size_t place, size_t other)
+{
+    uint32_t a = hidden->names[place / hidden->ranks], b = hidden->names[other / hidden->ranks];
+    const struct name *names = hidden->parts->names.items;
+    if (a == b)
+        return place % hidden->ranks < other % hidden->ranks;
+    return b == NAME_NONE || (a != NAME_NONE && name_compare(&names[a], &names[b]) < 0);
+}
+
+/* Finds what there is most of now, beyond `recorded` (NULL: nothing), if it is a quarter of
+** `all`. */
+static void choose(const struct undo_hidden *hidden, const wide_time *recorded, wide_time all,
                    struct undo_hider *hider)
 {
     size_t best[2] = {SIZE_MAX, SIZE_MAX};
     wide_time most[2] = {0, 0}, host = 0;
     for (size_t i = 0; i < hidden->groups * hidden->ranks; i++) {
         bool of_host = hidden->host[i / hidden->ranks];
-        wide_time more = hidden->now[i] - (before ? before[i] : 0);
+        wide_time more = hidden->now[i] - (recorded ? recorded[i] : 0);
         host += of_host ? more : 0;
-        if (more > most[of_host]) {
+        size_t other = best[of_host];
+        if (more > most[of_host] ||
+            (more == most[of_host] && other != SIZE_MAX && is_first(hidden, i, other))) {
             most[of_host] = more;
             best[of_host] = i;
         }
@@ -218,7 +241,7 @@ static bool find_beside(struct undo_hidden *hidden, const struct sim_pass *pass,
         hidden->own[place_of(hidden, *use)] = true;
         int64_t end = time_of(hidden, use->node);
         changed[count++] =
-            (struct undo_stretch){end - sim_lag(graph, use->node, use->edge), end, 0};
+            (struct undo_stretch){before(end, sim_lag(graph, use->node, use->edge)), end, 0};
     }
     if (!sort_items(changed, count, sizeof *changed, stretch_order, hidden->stopper,
                     hidden->failure))
@@ -241,11 +264,8 @@ bool undo_hidden_find(struct undo_hidden *hidden, const struct sim_net *net,
                       const struct sim_pass *pass, int lane, const wide_time *lengths,
                       wide_time missing, struct undo_hider *hider)
 {
-    const struct sim_steps *steps = hidden->steps;
     memset(hidden->now, 0, hidden->groups * hidden->ranks * sizeof *hidden->now);
-    for (size_t i = 0; i < steps->count; i++)
-        if (steps->items[i].chosen)
-            sim_path_follow(net, pass, lane, i, lengths[i], add_path, hidden);
+    sim_path_follow(net, pass, lane, lengths, hidden->ends, add_path, hidden);
     choose(hidden, hidden->recorded, missing, hider);
     return hider->kind != HIDER_NONE || find_beside(hidden, pass, lane, hider);
 }
@@ -261,5 +281,6 @@ void undo_hidden_clear(struct undo_hidden *hidden)
     memory_free(hidden->path);
     memory_free(hidden->own);
     memory_free(hidden->changed);
+    memory_free(hidden->ends);
     *hidden = (struct undo_hidden){.groups = 0};
 }

@@ -5,6 +5,7 @@
 #define TRACEDIFF_UNDO_HIDDEN_H
 
 #include "sim_parts.h"
+#include "sim_path.h"
 
 /* What hides a cause. */
 struct undo_hider {
@@ -33,6 +34,7 @@ struct undo_hidden {
     size_t path_count, path_capacity;
     bool *own;                    /* by group and rank: a cause changes lags of it */
     struct undo_stretch *changed; /* the lags of a cause; room for all shifts */
+    struct sim_path_end *ends;    /* room for those of all steps */
     bool lost;                    /* memory ran out */
     const struct stopper *stopper;
     struct failure *failure;

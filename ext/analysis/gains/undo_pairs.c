@@ -131,10 +131,10 @@ static struct rank_steps find_rank(const struct side_steps *steps, int64_t rank,
 }
 
 /* The step of control that one of test is compared with; both have chosen ones. `number` counts the
-** chosen steps of test up to this one. */
-static size_t control_of(const struct side_steps *control, const struct undo_chosen *chosen,
-                         const struct rank_steps *of, const struct rank_steps *test, size_t step,
-                         size_t number)
+** chosen steps of test up to this one, `listed` are those of control. */
+static size_t control_of(const struct undo_chosen *chosen, const struct rank_steps *of,
+                         const struct rank_steps *test, size_t step, size_t number,
+                         const size_t *listed, size_t listed_count)
 {
     if (step < test->chosen) {
         size_t before = test->chosen - step;
@@ -144,26 +144,27 @@ static size_t control_of(const struct side_steps *control, const struct undo_cho
         size_t after = step - test->chosen_end;
         return of->end - of->chosen_end > after ? of->chosen_end + after : of->chosen_end - 1;
     }
-    size_t left = chosen->count > 0 ? (number - (number > 0)) % chosen->count : 0;
-    for (size_t i = of->chosen; i < of->chosen_end; i++)
-        if (has_integer(chosen->items, chosen->count, control->items[i].iteration) && left-- == 0)
-            return i;
-    return of->chosen;
+    size_t place = chosen->count > 0 ? (number - (number > 0)) % chosen->count : 0;
+    return place < listed_count ? listed[place] : of->chosen;
 }
 
-/* Finds the steps of control that those of a rank of test are compared with. */
+/* Finds the steps of control that those of a rank of test are compared with. `listed` has room for
+** the steps of control. */
 static void pair_rank(struct undo_pairs *pairs, const struct side_steps *steps,
-                      const struct undo_chosen *chosen, size_t first)
+                      const struct undo_chosen *chosen, size_t first, size_t *listed)
 {
     int64_t rank = steps[1].items[first].rank;
     const struct rank_steps of = find_rank(&steps[0], rank, &chosen[0]);
     const struct rank_steps test = find_rank(&steps[1], rank, &chosen[1]);
-    size_t number = 0;
+    size_t number = 0, listed_count = 0;
+    for (size_t i = of.chosen; i < of.chosen_end; i++)
+        if (has_integer(chosen[0].items, chosen[0].count, steps[0].items[i].iteration))
+            listed[listed_count++] = i;
     for (size_t i = test.first; of.chosen < of.chosen_end && i < test.end; i++) {
         const struct side_step *step = &steps[1].items[i];
         number += has_integer(chosen[1].items, chosen[1].count, step->iteration);
         const struct side_step *control =
-            &steps[0].items[control_of(&steps[0], &chosen[0], &of, &test, i, number)];
+            &steps[0].items[control_of(&chosen[0], &of, &test, i, number, listed, listed_count)];
         pairs->steps[pairs->step_count++] = (struct undo_pair_of_steps){
             {control->first, step->first}, {control->end, step->end}};
     }
@@ -179,10 +180,14 @@ static bool pair_steps(struct undo_pairs *pairs, const struct undo_chosen *chose
     for (int i = 0; done && i < 2; i++)
         done = list_steps(&steps[i], sides[i], alone, stopper, failure);
     pairs->steps = done ? memory_zeroed(steps[1].count, sizeof *pairs->steps) : NULL;
-    done = done && (pairs->steps || failure_memory(failure));
-    for (size_t i = 0; done && i < steps[1].count; i++)
+    size_t *listed = done ? memory_items(steps[0].count, sizeof *listed) : NULL;
+    done = done && ((pairs->steps && listed) || failure_memory(failure));
+    for (size_t i = 0; done && i < steps[1].count; i++) {
         if (i == 0 || steps[1].items[i].rank != steps[1].items[i - 1].rank)
-            pair_rank(pairs, steps, chosen, i);
+            pair_rank(pairs, steps, chosen, i, listed);
+        done = stopper_goes_on(stopper, i, failure);
+    }
+    memory_free(listed);
     memory_free(steps[0].items);
     memory_free(steps[1].items);
     return done;

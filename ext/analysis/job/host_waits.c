@@ -26,7 +26,8 @@ static bool may_wait(const struct trace_file *file, const struct label_stretch *
 bool host_waits_find(struct host_waits *waits, uint32_t track, int64_t *from, int64_t *to)
 {
     struct thread_labels *thread = &waits->labels.threads[track];
-    size_t i = labels_find(thread, *from);
+    (void)labels_at(thread, *from);
+    size_t i = thread->hint;
     while (i < thread->count && thread->items[i].start < *to &&
            !may_wait(waits->file, &thread->items[i]))
         i++;

@@ -10,10 +10,10 @@
 #include "analysis/parts/busy.h"
 #include "host_waits.h"
 
-/* What is known of a name. */
+/* What is known of the name of a collective. */
 struct known_name_of_work {
-    bool asked, is_collective, by_all;
-    uint32_t text; /* id of the stable name; of collectives only */
+    bool asked, by_all;
+    uint32_t text; /* id of the stable name */
 };
 
 /* Work on a stream that has collectives. */
@@ -34,6 +34,7 @@ struct member_reader {
     bool on_host;                /* the member has no device work */
     enum host_collective wanted; /* the kind of its collectives then */
     struct busy busy;
+    struct row_types types;
     struct known_name_of_work *names; /* by name id */
     char *scratch;                    /* room for the longest name */
     bool *streams;                    /* by track: whether it has a collective */
@@ -64,8 +65,8 @@ static bool is_by_all(const struct member_reader *reader, const struct name *nam
     return waits_for_all(name) || (reader->on_host && strstr(name->text, "barrier"));
 }
 
-/* The name of a row of device work, or of a collective on the host; NULL if out of memory. */
-static const struct known_name_of_work *name_of_work(struct member_reader *reader, size_t row)
+/* The name of the row of a collective; NULL if out of memory. */
+static const struct known_name_of_work *name_of_collective(struct member_reader *reader, size_t row)
 {
     const struct trace_file *file = reader->member->file;
     uint32_t id = file->columns.name[row];
@@ -73,16 +74,12 @@ static const struct known_name_of_work *name_of_work(struct member_reader *reade
     struct known_name_of_work *known = &reader->names[id];
     if (known->asked)
         return known;
-    known->is_collective =
-        reader->on_host || kernel_types_row(NULL, file, row) == KERNEL_COMMUNICATION;
-    if (known->is_collective) {
-        size_t length = name_stable(name->text, name->length, reader->scratch);
-        known->text = names_intern(reader->texts, reader->scratch, length);
-        known->by_all = is_by_all(reader, name);
-        if (known->text == NAME_NONE) {
-            failure_memory(reader->failure);
-            return NULL;
-        }
+    size_t length = name_stable(name->text, name->length, reader->scratch);
+    known->text = names_intern(reader->texts, reader->scratch, length);
+    known->by_all = is_by_all(reader, name);
+    if (known->text == NAME_NONE) {
+        failure_memory(reader->failure);
+        return NULL;
     }
     known->asked = true;
     return known;
@@ -133,9 +130,9 @@ static bool add_collective(struct member_reader *reader, size_t row, size_t *nex
     const struct columns *columns = &file->columns;
     const struct steps *steps = reader->member->steps;
     struct job_rank *rank = reader->rank;
-    const struct known_name_of_work *name = name_of_work(reader, row);
-    if (!name || !name->is_collective)
-        return name != NULL;
+    const struct known_name_of_work *name = name_of_collective(reader, row);
+    if (!name)
+        return false;
     uint32_t step = step_of(steps, row);
     struct job_collective collective = {
         .start = columns->ts[row],
@@ -169,6 +166,7 @@ static bool add_collectives(struct member_reader *reader)
          row = columns_find(columns, row + 1, KIND_WORK), i++)
         if (!stopper_goes_on(reader->stopper, i, reader->failure) ||
             (columns->ts[row] != NUMBER_NONE && row_counts(columns, row) &&
+             row_types_find(&reader->types, reader->member->file, row) == KERNEL_COMMUNICATION &&
              !add_collective(reader, row, &next_group)))
             return false;
     return true;
@@ -197,13 +195,13 @@ static bool add_host_collectives(struct member_reader *reader)
     return true;
 }
 
-/* The collective of the member at a row. */
+/* The collective of the member at a row; JOB_NONE. */
 static uint32_t collective_of_row(const struct member_reader *reader, uint32_t row)
 {
     const struct job_collective *items = reader->rank->collectives;
     size_t i = reader->first;
     LOWER_BOUND(i, reader->rank->collective_count, items[i].row < row);
-    return (uint32_t)i;
+    return i < reader->rank->collective_count && items[i].row == row ? (uint32_t)i : JOB_NONE;
 }
 
 static int stream_order(const void *a, const void *b)
@@ -247,8 +245,7 @@ static bool find_before(struct member_reader *reader)
             done = stopper_goes_on(reader->stopper, steps++, reader->failure);
         }
         const struct stream_work *last = after > 0 ? &work[after - 1] : NULL;
-        if (last && last->track == track && (wide_time)collective->start - last->end <= JOB_SLACK &&
-            reader->names[columns->name[last->row]].is_collective)
+        if (last && last->track == track && (wide_time)collective->start - last->end <= JOB_SLACK)
             collective->before = collective_of_row(reader, last->row);
         done = done && stopper_goes_on(reader->stopper, steps++, reader->failure);
     }
@@ -276,12 +273,15 @@ static bool add_parts(struct member_reader *reader)
             int64_t end = s + 1 < busy->count && stretch[1].start < to ? stretch[1].start : to;
             if (!stopper_goes_on(reader->stopper, steps++, reader->failure))
                 return false;
-            if (stretch->type != KERNEL_COMMUNICATION)
+            uint32_t owner = stretch->type == KERNEL_COMMUNICATION
+                                 ? collective_of_row(reader, stretch->row)
+                                 : JOB_NONE;
+            if (owner == JOB_NONE)
                 continue;
             if (!MEMORY_GROW(rank->parts, rank->part_capacity, rank->part_count + 1))
                 return failure_memory(reader->failure);
             rank->parts[rank->part_count++] =
-                (struct job_part){start, end, collective_of_row(reader, stretch->row), 0};
+                (struct job_part){start, end, owner, 0};
         }
     }
     return true;
@@ -345,6 +345,7 @@ static bool add_member(struct job_rank *rank, const struct trace *trace, size_t 
                               : busy_make(&reader.busy, file, stopper, failure) &&
                                     find_before(&reader) && add_parts(&reader);
     busy_clear(&reader.busy);
+    row_types_clear(&reader.types);
     memory_free(reader.names);
     memory_free(reader.scratch);
     memory_free(reader.streams);
@@ -371,8 +372,14 @@ static bool add_windows(struct job_rank *rank, const struct trace *trace, size_t
     size_t size = (rank->window_count + windows.count + 1) * sizeof *rank->windows;
     bool done = memory_assign(&rank->windows, memory_resize(rank->windows, size)) ||
                 failure_memory(failure);
-    for (size_t i = 0; done && i < windows.count; i++)
-        rank->windows[rank->window_count++] = (struct job_window){windows.items[i], index};
+    for (size_t i = 0; done && i < windows.count; i++) {
+        const struct window *window = &windows.items[i];
+        rank->windows[rank->window_count++] = (struct job_window){*window, index};
+        if ((wide_time)window->end - window->start > INT64_MAX)
+            done = failure_set(failure, FAILURE_REQUEST,
+                               "'%s': a part of a step is beyond 64 bits of nanoseconds",
+                               member->path);
+    }
     windows_clear(&windows);
     return done;
 }

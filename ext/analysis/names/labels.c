@@ -404,7 +404,8 @@ bool labels_make(struct labels *labels, const struct trace_file *file, const str
     return done;
 }
 
-size_t labels_find(struct thread_labels *thread, int64_t instant)
+/* The index of the stretch of a thread that holds an instant; the thread has labels. */
+static size_t find_stretch(const struct thread_labels *thread, int64_t instant)
 {
     const struct label_stretch *items = thread->items;
     size_t low = thread->hint, high = low + 1, stride = 1;
@@ -423,8 +424,23 @@ size_t labels_find(struct thread_labels *thread, int64_t instant)
     }
     low++;
     LOWER_BOUND(low, high, items[low].start <= instant);
-    thread->hint = low - 1;
     return low - 1;
+}
+
+const struct label_stretch *labels_at(struct thread_labels *thread, int64_t instant)
+{
+    static const struct label_stretch nothing = {.start = INT64_MIN,
+                                                 .inside = IN_NOTHING,
+                                                 .label = {[LEVEL_OP] = ROW_NONE,
+                                                           [LEVEL_TOP_OP] = ROW_NONE,
+                                                           [LEVEL_MODULE] = ROW_NONE,
+                                                           [LEVEL_ANNOTATION] = ROW_NONE},
+                                                 .frame = ROW_NONE,
+                                                 .event = ROW_NONE};
+    if (thread->count == 0)
+        return &nothing;
+    thread->hint = find_stretch(thread, instant);
+    return &thread->items[thread->hint];
 }
 
 void labels_clear(struct labels *labels)

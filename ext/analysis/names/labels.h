@@ -38,7 +38,7 @@ struct label_stretch {
 struct thread_labels {
     struct label_stretch *items; /* the first begins before all events; NULL: not made */
     size_t count;
-    size_t hint;      /* the stretch found last */
+    size_t hint;      /* the index of the stretch found last */
     struct gaps gaps; /* empty if they are not wanted */
 };
 
@@ -65,9 +65,9 @@ bool labels_make(struct labels *labels, const struct trace_file *file, const str
                  unsigned levels, const bool *wanted, const struct stopper *stopper,
                  struct failure *failure);
 
-/* The index of the stretch of a thread that holds an instant. Quick if the instants of
-** consecutive calls are close. */
-size_t labels_find(struct thread_labels *thread, int64_t instant);
+/* The stretch of a thread that holds an instant; `hint` is its index. A thread without labels is in
+** nothing. Quick if the instants of consecutive calls are close. */
+const struct label_stretch *labels_at(struct thread_labels *thread, int64_t instant);
 
 void labels_clear(struct labels *labels);
 

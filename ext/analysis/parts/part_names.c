@@ -125,14 +125,14 @@ uint32_t part_labels(const struct part_names *names, uint32_t track, int64_t ins
                      struct name_origin *origin, int64_t *end)
 {
     struct thread_labels *thread = &names->known->labels.threads[track];
-    size_t i = labels_find(thread, instant);
-    const struct label_stretch *stretch = &thread->items[i];
+    const struct label_stretch *stretch = labels_at(thread, instant);
+    size_t next = thread->hint + 1;
     *origin = nowhere;
     memcpy(origin->row, stretch->label, sizeof stretch->label);
     origin->frame = stretch->frame;
     origin->event = stretch->event;
-    if (i + 1 < thread->count && stretch[1].start < *end)
-        *end = stretch[1].start;
+    if (next < thread->count && thread->items[next].start < *end)
+        *end = thread->items[next].start;
     return stretch->inside;
 }
 

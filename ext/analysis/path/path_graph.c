@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/wide.h"
 #include "analysis/parts/busy.h"
 
 struct graph_builder {
@@ -382,6 +383,16 @@ static int active_order(const void *a, const void *b)
     return order ? order : COMPARE(x->row, y->row);
 }
 
+/* Ends the last span. One of more than 2^63 ns becomes two. */
+static void end_active(struct span *spans, size_t *count, int64_t end)
+{
+    struct span *last = &spans[*count - 1];
+    wide_time dur = (wide_time)end - last->start;
+    last->dur = dur > INT64_MAX ? -last->start : (int64_t)dur;
+    if (dur > INT64_MAX)
+        spans[(*count)++] = (struct span){0, end, last->row};
+}
+
 /* Adds the stretches of time in which a thread is at work. */
 static void add_active(const struct path_graph *graph, uint32_t track, struct span *spans,
                        size_t *count)
@@ -394,7 +405,7 @@ static void add_active(const struct path_graph *graph, uint32_t track, struct sp
         if (now && !before)
             spans[(*count)++] = (struct span){start, 0, track};
         else if (before && !now)
-            spans[*count - 1].dur = start - spans[*count - 1].start;
+            end_active(spans, count, start);
         before = now;
     }
 }

@@ -118,7 +118,7 @@ static const struct label_stretch *stretch_before(const struct path_slack *slack
                                                   int64_t at)
 {
     struct thread_labels *thread = &slack->graph->labels.threads[track];
-    return &thread->items[labels_find(thread, at - 1)];
+    return labels_at(thread, at - 1);
 }
 
 static bool push_thread(struct path_slack *slack, uint32_t track, int64_t at, int64_t left)

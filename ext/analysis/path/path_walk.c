@@ -85,7 +85,7 @@ static bool pass_thread(struct walk *walk)
     if (walk->track == TRACK_NONE)
         return change_thread(walk, ROW_NONE, INT64_MIN);
     struct thread_labels *thread = &graph->labels.threads[walk->track];
-    const struct label_stretch *stretch = &thread->items[labels_find(thread, walk->at - 1)];
+    const struct label_stretch *stretch = labels_at(thread, walk->at - 1);
     uint32_t inside = stretch->inside, label = stretch->label[LEVEL_OP];
     if (!path_at_work(graph, stretch))
         return change_thread(walk, label, stretch->start);

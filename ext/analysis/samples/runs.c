@@ -57,7 +57,8 @@ static bool add_steps_of(struct run_steps *steps, const struct trace_member *mem
         const struct window *window = &windows.items[i];
         if (!chosen || chosen[window->step])
             steps->items[steps->count++] =
-                (struct rank_step){window->iteration, member->rank, window->end - window->start};
+                (struct rank_step){window->iteration, member->rank,
+                                   (wide_time)window->end - window->start};
     }
     windows_clear(&windows);
     return done;

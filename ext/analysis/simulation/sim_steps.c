@@ -15,8 +15,8 @@ struct sim_bounds {
 struct step_adder {
     struct sim_steps *to;
     const struct trace_member *member;
-    size_t index; /* of the member */
-    size_t *numbers; /* by iteration: index of its step; SIZE_MAX */
+    size_t index;    /* of the member */
+    size_t *numbers; /* its own; a file without steps has one number */
     const struct stopper *stopper;
     struct failure *failure;
 };
@@ -169,11 +169,10 @@ static bool add_steps(const struct step_adder *adder, const struct windows *host
         uint32_t step = host->items[i].step;
         bool chosen =
             step == STEP_NONE ? choice->everything : choice->chosen[adder->index][step];
-        if (step != STEP_NONE)
-            adder->numbers[step] = to->count;
+        adder->numbers[step == STEP_NONE ? 0 : step] = to->count;
         to->chosen += chosen;
-        to->items[to->count++] =
-            (struct sim_step){adder->index, own->items[i], host->items[i], chosen};
+        to->items[to->count++] = (struct sim_step){adder->index, own->items[i], host->items[i],
+                                                   to->stretch_count, chosen};
     }
     if (host->count == 0)
         return true;
@@ -191,6 +190,7 @@ static bool add_member(struct step_adder *adder, const struct step_choice *choic
     bool device = busy_any(&member->file->columns);
     struct windows host, own = {.items = NULL};
     adder->numbers = memory_filled(member->steps->iteration_count + 1, sizeof *adder->numbers);
+    adder->to->numbers[adder->index] = adder->numbers;
     bool done = adder->numbers || failure_memory(adder->failure);
     host.items = NULL;
     done = done && windows_make(&host, member, false, adder->stopper, adder->failure) &&
@@ -198,7 +198,6 @@ static bool add_member(struct step_adder *adder, const struct step_choice *choic
            add_steps(adder, &host, &own, device, choice);
     windows_clear(&host);
     windows_clear(&own);
-    memory_free(adder->numbers);
     return done;
 }
 
@@ -207,9 +206,10 @@ bool sim_steps_make(struct sim_steps *steps, const struct sim_graph *graph,
                     struct failure *failure)
 {
     const struct trace *trace = graph->trace;
-    *steps = (struct sim_steps){.graph = graph};
+    *steps = (struct sim_steps){.graph = graph, .members = trace->count};
     steps->stretches = memory_zeroed(trace->count, sizeof *steps->stretches);
-    bool done = steps->stretches || failure_memory(failure);
+    steps->numbers = memory_zeroed(trace->count, sizeof *steps->numbers);
+    bool done = (steps->stretches && steps->numbers) || failure_memory(failure);
     for (size_t i = 0; done && i < trace->count && graph->job.rank_count > 0; i++) {
         const struct trace_member *member = &trace->members[i];
         struct step_adder adder = {steps, member, i, NULL, stopper, failure};
@@ -226,11 +226,9 @@ bool sim_steps_make(struct sim_steps *steps, const struct sim_graph *graph,
 bool sim_steps_add(struct sim_steps *steps, uint32_t node, size_t member, uint32_t step,
                    struct failure *failure)
 {
-    for (size_t i = 0; i < steps->count; i++)
-        if (steps->items[i].member == member &&
-            (steps->items[i].window.step == step || steps->items[i].window.step == STEP_NONE))
-            return put_mark(steps, node, i, MARK_WORK, failure);
-    return true;
+    const size_t *numbers = steps->numbers[member];
+    return !numbers || numbers[step] == SIZE_MAX ||
+           put_mark(steps, node, numbers[step], MARK_WORK, failure);
 }
 
 static wide_time later_of(wide_time a, wide_time b)
@@ -298,10 +296,8 @@ void sim_steps_find(const struct sim_steps *steps, const int64_t *later, wide_ti
 
 bool sim_steps_whole(const struct sim_steps *steps, size_t step)
 {
-    for (size_t i = 0; i < steps->stretch_count; i++)
-        if (step - steps->stretches[i].first < steps->stretches[i].count)
-            return steps->stretches[i].whole || !steps->stretches[i].device;
-    return true;
+    const struct sim_stretch *stretch = &steps->stretches[steps->items[step].stretch];
+    return stretch->whole || !stretch->device;
 }
 
 wide_time sim_steps_sum(const struct sim_steps *steps, const wide_time *lengths)
@@ -316,6 +312,9 @@ void sim_steps_clear(struct sim_steps *steps)
 {
     memory_free(steps->items);
     memory_free(steps->marks);
+    for (size_t i = 0; steps->numbers && i < steps->members; i++)
+        memory_free(steps->numbers[i]);
+    memory_free(steps->numbers);
     memory_free(steps->stretches);
     memory_free(steps->bounds);
     *steps = (struct sim_steps){.items = NULL};

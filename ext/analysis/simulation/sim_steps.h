@@ -10,6 +10,7 @@ struct sim_step {
     size_t member;
     struct window window; /* as recorded */
     struct window host;   /* by the clock of the host */
+    size_t stretch;       /* which one it is of */
     bool chosen;
 };
 
@@ -43,6 +44,8 @@ struct sim_steps {
     size_t mark_count, mark_capacity;
     struct sim_stretch *stretches;
     size_t stretch_count;
+    size_t **numbers; /* by member, by the index of a number: of its step, or SIZE_MAX; NULL */
+    size_t members;
     size_t chosen; /* how many are */
     struct sim_bounds *bounds; /* private: by step */
 };

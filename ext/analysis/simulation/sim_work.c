@@ -45,6 +45,11 @@ static bool find_tenth(struct sim_work *work, int64_t *times, size_t count, int6
     return done;
 }
 
+static int64_t shorter_of(wide_time time, int64_t most)
+{
+    return time < most ? (int64_t)time : most;
+}
+
 /* E3: finds what a launch and a gap take at the least. */
 static bool find_floors(struct sim_work *work)
 {
@@ -66,10 +71,9 @@ static bool find_floors(struct sim_work *work)
         uint32_t before = work->before[i];
         if (of->launch != ROW_NONE && before != SIM_NO_WORK &&
             (wide_time)work_at(work, before)->end - of->launched > 2 * (wide_time)work->latency)
-            times[count++] = of->start - work_at(work, before)->end;
+            times[count++] = shorter_of((wide_time)of->start - work_at(work, before)->end, MOST_GAP);
     }
     done = done && find_tenth(work, times, count, LEAST_GAP, &work->gap);
-    work->gap = work->gap > MOST_GAP ? MOST_GAP : work->gap;
     memory_free(times);
     return done;
 }
@@ -240,7 +244,9 @@ static bool add_sites(struct sim_work *work, struct sim_sites *sites,
 {
     size_t stream = track_of(work, path_work_of(&work->path, next));
     size_t first = launched_before(work, stream, call->start);
-    uint32_t waits = work->launched[first].work; /* there is one: that of the next launch */
+    if (first == work->firsts[stream + 1])
+        return true;
+    uint32_t waits = work->launched[first].work; /* mostly that of the next launch */
     const struct path_source others = {.among = AMONG_OTHERS, .track = work_at(work, waits)->track};
     for (size_t i = 0; i < work->track_count; i++) {
         size_t last = launched_before(work, i, call->start), ended = work->firsts[i];

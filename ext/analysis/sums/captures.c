@@ -119,7 +119,7 @@ static bool add_launch(struct capture_builder *builder, const struct capture_edg
     capture->count++;
     capture->named = capture->named && launch->kernel != NAME_NONE;
     struct thread_labels *thread = &builder->labels.threads[edge->track];
-    const uint32_t *labels = thread->items[labels_find(thread, edge->start)].label;
+    const uint32_t *labels = labels_at(thread, edge->start)->label;
     for (int level = 0; level < LABEL_LEVELS; level++)
         if (!put_label(builder, labels[level], &launch->label[level]))
             return false;

@@ -147,7 +147,7 @@ static bool in_operator(const struct graph_namer *namer, uint32_t launch)
     struct thread_labels *thread = &namer->labels->threads[row_place(columns, launch)->track];
     if (!thread->items)
         return true;
-    uint32_t label = thread->items[labels_find(thread, columns->ts[launch])].label[LEVEL_OP];
+    uint32_t label = labels_at(thread, columns->ts[launch])->label[LEVEL_OP];
     return label != ROW_NONE && row_is(namer->file, label, CATEGORY_OPERATOR);
 }
 

@@ -49,7 +49,7 @@ wide_time intervals_length(const struct intervals *intervals)
 {
     wide_time length = 0;
     for (size_t i = 0; i < intervals->count; i++)
-        length += intervals->items[i].end - intervals->items[i].start;
+        length += (wide_time)intervals->items[i].end - intervals->items[i].start;
     return length;
 }
 

@@ -91,8 +91,7 @@ static bool label_owners(struct owners *owners, const struct graph_member *of, u
         if (launch == ROW_NONE)
             continue;
         struct thread_labels *thread = &labels.threads[row_place(columns, launch)->track];
-        memcpy(owner->label, thread->items[labels_find(thread, columns->ts[launch])].label,
-               sizeof owner->label);
+        memcpy(owner->label, labels_at(thread, columns->ts[launch])->label, sizeof owner->label);
     }
     done = done && graph_names_make(&owners->graphs, of, &labels, levels, stopper, failure);
     labels_clear(&labels);
@@ -202,7 +201,7 @@ static bool add_work_op(struct work_ops *ops, const struct columns *columns, uin
         struct thread_labels *thread = &labels->threads[row_place(columns, launch)->track];
         if (!thread->items)
             return false;
-        op = thread->items[labels_find(thread, columns->ts[launch])].label[LEVEL_OP];
+        op = labels_at(thread, columns->ts[launch])->label[LEVEL_OP];
     }
     ops->items[ops->count++] = (struct work_op){row, op};
     return true;

@@ -78,9 +78,10 @@ static void put_length(sqlite3_context *context, const struct statistics *group)
                                      : intervals_length(&group->side[0]);
     if (group->real)
         sqlite3_result_double(context, (double)length / FRACTIONS);
-    else if (length / FRACTIONS > INT64_MAX)
+    else if (length / FRACTIONS > INT64_MAX) {
         function_fail(context, group->name, "the length is beyond 64 bits");
-    else
+        sqlite3_result_error_code(context, ERROR_OVERFLOW);
+    } else
         sqlite3_result_int64(context, (sqlite3_int64)(length / FRACTIONS));
 }
 
@@ -282,52 +283,52 @@ static void onlyRankFinal(sqlite3_context *context)
 }
 
 /* Columns of trace_job_ranks. */
-#define JOB_ROW_ARGUMENTS                                                            \
-    {"kind", "TEXT", true, "that of the row in trace_job_ranks"},                     \
-    {"rank", "INTEGER", true, "rank"},                                               \
-    {"file", "TEXT", true, "what tells the files of a rank apart, and orders them"}, \
-    {"iteration", "INTEGER", true, "number of the step, or NULL"},                   \
-    {"start_ns", "INTEGER", true, "ns, absolute"},                                   \
-    {"end_ns", "INTEGER", true, "ns, absolute"},                                     \
-    {"event", "INTEGER", true, "of the collective, or of the one that is exposed"},  \
-    {"queued_behind", "INTEGER", true, "event of another collective, or NULL"},      \
-    {"process_group", "TEXT", true, "of the collective"},                            \
-    {"process_group_ranks", "TEXT", true, "of the collective, or NULL"},             \
-    {"name", "TEXT", true, "of the collective"},                                     \
-    {"waits_for_all", "INTEGER", true, "of the collective: 0 or 1"}
+#define JOB_ROW_ARGUMENTS                                                                    \
+    {"kind", TAKES_TEXT, true, "that of the row in trace_job_ranks"},                        \
+        {"rank", TAKES_INTEGER, true, "rank"},                                               \
+        {"file", TAKES_TEXT, true, "what tells the files of a rank apart, and orders them"}, \
+        {"iteration", TAKES_INTEGER, true, "number of the step, or NULL"},                   \
+        {"start_ns", TAKES_INTEGER, true, "ns, absolute"},                                   \
+        {"end_ns", TAKES_INTEGER, true, "ns, absolute"},                                     \
+        {"event", TAKES_INTEGER, true, "of the collective, or of the one that is exposed"},  \
+        {"queued_behind", TAKES_INTEGER, true, "event of another collective, or NULL"},      \
+        {"process_group", TAKES_TEXT, true, "of the collective"},                            \
+        {"process_group_ranks", TAKES_TEXT, true, "of the collective, or NULL"},             \
+        {"name", TAKES_TEXT, true, "of the collective"},                                     \
+        {"waits_for_all", TAKES_INTEGER, true, "of the collective: 0 or 1"}
 
 const struct function aggregates[] = {
     {.name = busy_time,
      .family = FAMILY_HELPERS,
      .question = "How long does anything run, overlaps counted once?",
      .text = "how long something runs: the length of the union of intervals",
-     .arguments = {{"ts", "", true, "start of an interval, in any unit"},
-                   {"dur", "", true, "its length, in the same unit"}},
+     .arguments = {{"ts", TAKES_ANY, true, "start of an interval, in any unit"},
+                   {"dur", TAKES_ANY, true, "its length, in the same unit"}},
      .step = busyTimeStep,
      .final = lengthFinal},
     {.name = overlap_time,
      .family = FAMILY_HELPERS,
      .question = "How long do both of two sides run at once?",
      .text = "how long both sides run at once",
-     .arguments = {{"ts", "", true, "start of an interval, in any unit"},
-                   {"dur", "", true, "its length, in the same unit"},
-                   {"side", "INTEGER", true, "side of the interval, 0 or 1"}},
+     .arguments = {{"ts", TAKES_ANY, true, "start of an interval, in any unit"},
+                   {"dur", TAKES_ANY, true, "its length, in the same unit"},
+                   {"side", TAKES_INTEGER, true, "side of the interval, 0 or 1"}},
      .step = overlapTimeStep,
      .final = lengthFinal},
     {.name = quantile,
      .family = FAMILY_HELPERS,
      .question = "What is the median, or another quantile?",
      .text = "the quantile, interpolated between the two nearest values",
-     .arguments = {{"x", "", true, "value"},
-                   {"q", "REAL", true, "from 0, the least value, to 1, the greatest"}},
+     .arguments = {{"x", TAKES_ANY, true, "value"},
+                   {"q", TAKES_REAL, true, "from 0, the least value, to 1, the greatest"}},
      .step = quantileStep,
      .final = quantileFinal},
     {.name = stddev,
      .family = FAMILY_HELPERS,
      .question = "How much do values vary: their standard deviation?",
      .text = "the standard deviation of a sample; NULL for fewer than two values",
-     .arguments = {{"x", "", true, "value"},
-                   {"count", "INTEGER", false,
+     .arguments = {{"x", TAKES_ANY, true, "value"},
+                   {"count", TAKES_INTEGER, false,
                     "how many values there are: those without a row are 0; default the rows"}},
      .step = stddevStep,
      .final = stddevFinal},
@@ -336,9 +337,9 @@ const struct function aggregates[] = {
      .question = "Of differences by rank: which one rank explains them?",
      .text = "the only rank of a job whose own steps differ as the path does; NULL: several or "
              "none",
-     .arguments = {{"rank", "INTEGER", true, "rank"},
-                   {"own", "REAL", true, "difference of its own steps, in any unit"},
-                   {"diff", "REAL", true, "that of the path, the same in every row"}},
+     .arguments = {{"rank", TAKES_INTEGER, true, "rank"},
+                   {"own", TAKES_REAL, true, "difference of its own steps, in any unit"},
+                   {"diff", TAKES_REAL, true, "that of the path, the same in every row"}},
      .step = onlyRankStep,
      .final = onlyRankFinal},
     {.name = mann_whitney_name,
@@ -385,15 +386,15 @@ const struct function aggregates[] = {
          "diff, diff_pct (of before; null if that is 0), p, before_n and after_n. One value that "
          "is out of line is not a change; a change needs two values. Rows of one position count "
          "as one, their mean",
-     .arguments = {{"x", "REAL", true, "value, in any unit; infinite ones are errors"},
-                   {"position", "", true,
+     .arguments = {{"x", TAKES_REAL, true, "value, in any unit; infinite ones are errors"},
+                   {"position", TAKES_ANY, true,
                     "a number or text to order by, such as a date; text after numbers"},
-                   {"significance", "REAL", false,
+                   {"significance", TAKES_REAL, false,
                     "p that a change must be below. It is of Student's test at the best of many "
                     "places, so it is a threshold, not the rate of false alarms; default 0.001"},
-                   {"min_pct", "REAL", false,
+                   {"min_pct", TAKES_REAL, false,
                     "least change, in percent of the smaller mean; default 0"},
-                   {"window", "INTEGER", false,
+                   {"window", TAKES_INTEGER, false,
                     "how many values are looked at together, at least 4; default 50"}},
      .step = changePointsStep,
      .final = changePointsFinal},

@@ -173,15 +173,15 @@ bool chart_function_at(int i, struct function *function)
         const struct chart_column *column = &chart->columns[c];
         if (c == required) {
             function->arguments[at++] = (struct argument){
-                "title", "TEXT", false, "title of the figure; default what it shows"};
+                "title", TAKES_TEXT, false, "title of the figure; default what it shows"};
             function->arguments[at++] = (struct argument){
-                "format", "TEXT", false,
+                "format", TAKES_TEXT, false,
                 "'html', a page, or 'plotly', the figure as JSON; default 'html'"};
         }
         if (column->role == CHART_NONE)
             break;
         function->arguments[at++] =
-            (struct argument){column->name, role_is_text(column->role) ? "" : "REAL",
+            (struct argument){column->name, role_is_text(column->role) ? TAKES_ANY : TAKES_REAL,
                               !column->optional, column->text};
     }
     return true;

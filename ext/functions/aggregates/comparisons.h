@@ -13,13 +13,9 @@
 
 extern const char mann_whitney_name[], shift_name[], t_test_name[];
 
-#define SAMPLES                                                                \
-    {                                                                          \
-        {"x", "REAL", true, "value, in any unit; infinite ones are errors"},   \
-        {                                                                      \
-            "side", "", true, "side of the value: 0 or 'control', 1 or 'test'" \
-        }                                                                      \
-    }
+#define SAMPLES                                                               \
+    {{"x", TAKES_REAL, true, "value, in any unit; infinite ones are errors"}, \
+     {"side", TAKES_ANY, true, "side of the value: 0 or 'control', 1 or 'test'"}}
 
 void mannWhitneyStep(sqlite3_context *context, int count, sqlite3_value **values);
 void mannWhitneyFinal(sqlite3_context *context);

@@ -188,10 +188,7 @@ static void barCall(sqlite3_context *context, int count, sqlite3_value **values)
         writer_clear(&bar);
 }
 
-#define NAME                                                                    \
-    {                                                                           \
-        "name", "TEXT", true, "name of an operator, a kernel or a Python frame" \
-    }
+#define NAME {"name", TAKES_TEXT, true, "name of an operator, a kernel or a Python frame"}
 
 const struct function scalars[] = {
     {.name = "trace_short_name",
@@ -216,16 +213,17 @@ const struct function scalars[] = {
      .family = FAMILY_HELPERS,
      .question = "Is it computation, communication, memory work, or none?",
      .text = "COMPUTATION, COMMUNICATION or MEMORY; NULL for all but device work",
-     .arguments = {NAME, {"cat", "TEXT", false, "category; without it the name alone decides"}},
+     .arguments = {NAME, {"cat", TAKES_TEXT, false, "category; without it the name alone decides"}},
      .call = kernelTypeCall},
     {.name = bar_name,
      .family = FAMILY_HELPERS,
      .question = "How is a number drawn as a bar in the shell?",
      .text = "a value as a bar of text, right of its axis, or left of it if negative",
-     .arguments = {{"value", "REAL", true, "length of the bar"},
-                   {"max", "REAL", true, "value that fills a side; a longer bar ends in > or <"},
-                   {"width", "INTEGER", false, "cells of a side, 1 to 500; default 10"},
-                   {"ascii", "INTEGER", false,
+     .arguments = {{"value", TAKES_REAL, true, "length of the bar"},
+                   {"max", TAKES_REAL, true,
+                    "value that fills a side; a longer bar ends in > or <"},
+                   {"width", TAKES_INTEGER, false, "cells of a side, 1 to 500; default 10"},
+                   {"ascii", TAKES_INTEGER, false,
                     "1: drawn with # and |, 0: with block characters; default 0"}},
      .call = barCall},
     {.name = "tracediff_version",

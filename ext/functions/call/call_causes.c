@@ -23,8 +23,8 @@ static bool open_ranks(struct call *call, const struct call_causes_request *requ
                        struct causes_side *side, const struct call_trace *opened)
 {
     struct selection iterations;
-    bool done = argument_selection(call, argument_of(call, NAMES_ITERATIONS, number), true,
-                                   &iterations) &&
+    bool done = call_selection(call, request->iterations[number],
+                               argument_of(call, NAMES_ITERATIONS, number), &iterations) &&
                 trace_choose_steps(&opened->trace, &iterations, STEPS_OF_ANY,
                                    number == 0 ? "control" : "test", &side->steps, &call->failure);
     if (done)

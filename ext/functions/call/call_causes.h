@@ -28,6 +28,7 @@ struct call_causes {
 struct call_causes_request {
     enum step_clock clock;
     size_t shown; /* L3 */
+    const struct selection *iterations[2]; /* NULL: as the arguments say */
 };
 
 /* On failure, fills call->failure; to be closed then, too. */

@@ -31,6 +31,6 @@ void add_list_file(struct list_rows *rows);
     {"file", "TEXT", "path"}, \
     {"rank", "INTEGER", "rank in the file's name; NULL without"}
 /* clang-format on */
-#define LIST_ARGUMENT "trace", "TEXT", true, "file, pattern, directory or JSON array of these"
+#define LIST_ARGUMENT "trace", TAKES_TRACE, true, "file, pattern, directory or JSON array of these"
 
 #endif

@@ -17,10 +17,18 @@ struct wanted_trace {
 
 static bool path_of_request(struct call *call, const char *path, struct trace_paths *paths)
 {
-    if (!paths_add(paths, path, &call->failure))
+    if (!paths_add(paths, path, call_stopper(call), &call->failure))
         return false;
     paths_sort(paths);
-    return paths->count > 0 || paths_none(paths, path, &call->failure);
+    return paths->count > 0 || paths_none(paths, path, call_stopper(call), &call->failure);
+}
+
+bool call_selection(struct call *call, const struct selection *given, int argument,
+                    struct selection *selection)
+{
+    if (given)
+        return selection_copy(selection, given) || failure_memory(&call->failure);
+    return argument < 0 || argument_selection(call, argument, selection);
 }
 
 static bool read_arguments(struct call *call, const struct call_trace_request *request,
@@ -31,20 +39,12 @@ static bool read_arguments(struct call *call, const struct call_trace_request *r
     int steps = argument_of(call, NAMES_STEPS, 0);
     int iterations = request->whole ? -1 : argument_of(call, NAMES_ITERATIONS, request->side);
     wanted->of_steps = iterations >= 0;
-    if ((ranks >= 0 && !argument_selection(call, ranks, false, &wanted->ranks)) ||
-        (iterations >= 0 && !argument_selection(call, iterations, true, &wanted->iterations)) ||
+    if (!call_selection(call, request->ranks, ranks, &wanted->ranks) ||
+        !call_selection(call, request->iterations, iterations, &wanted->iterations) ||
         (steps >= 0 && !argument_steps(call, steps, &wanted->steps)) ||
         !(request->path ? path_of_request(call, request->path, &wanted->paths)
                         : argument_trace(call, trace, &wanted->paths)))
         return false;
-    if (request->job_ranks) {
-        const struct selection *job = request->job_ranks;
-        int64_t *values = memory_items(job->count, sizeof *values);
-        wanted->ranks = (struct selection){SELECT_LIST, values, job->count, NULL, true};
-        if (!values)
-            return failure_memory(&call->failure);
-        memcpy(values, job->values, job->count * sizeof *values);
-    }
     if (wanted->ranks.kind == SELECT_DEFAULT)
         wanted->ranks.kind = ranks < 0 ? SELECT_ALL : request->default_ranks;
     if ((request->of_profiler || wanted->iterations.kind == SELECT_FIRST) &&
@@ -118,8 +118,8 @@ bool call_common_ranks(struct call *call, struct common_ranks *common)
     for (int i = 0; i < 2; i++) {
         requests[i] = (struct call_trace_request){
             .side = i, .whole = true, .use = TRACE_FOR_EVENTS};
-        done = done && argument_selection(call, argument_of(call, NAMES_ITERATIONS, i), true,
-                                          &iterations[i]);
+        done = done &&
+               argument_selection(call, argument_of(call, NAMES_ITERATIONS, i), &iterations[i]);
         requests[i].of_profiler = iterations[i].kind == SELECT_FIRST;
     }
     if (done && (done = call_traces_open(call, requests, 2, opened))) {
@@ -139,7 +139,7 @@ static bool list_default(struct call *call, struct selection *ranks)
 {
     struct common_ranks common;
     int rank = argument_of(call, NAMES_RANKS, 0);
-    *ranks = (struct selection){.kind = SELECT_LIST};
+    *ranks = (struct selection){.kind = SELECT_LIST, .job = true};
     if (!argument_takes_job(call, rank) || call->values[rank] || call->values[rank + 1])
         return true;
     if (!call_common_ranks(call, &common))
@@ -152,20 +152,31 @@ static bool list_default(struct call *call, struct selection *ranks)
     return ranks->values || failure_memory(&call->failure);
 }
 
-bool call_sides_open(struct call *call, struct call_trace *opened)
+bool call_sides_open_as(struct call *call, const struct call_sides_request *request,
+                        struct call_trace *opened)
 {
     static const char *const subjects[] = {"control", "test"};
     struct call_trace_request requests[2];
-    struct selection ranks;
-    bool done = list_default(call, &ranks);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         requests[i] = (struct call_trace_request){.side = i,
                                                   .use = TRACE_FOR_DIFF,
                                                   .subject = subjects[i],
-                                                  .job_ranks = ranks.count > 0 ? &ranks : NULL};
+                                                  .quoted = request->quoted,
+                                                  .ranks = request->ranks[i],
+                                                  .iterations = request->iterations[i]};
+    return call_traces_open(call, requests, 2, opened);
+}
+
+bool call_sides_open(struct call *call, struct call_trace *opened)
+{
+    struct selection ranks;
+    struct call_sides_request request = {.ranks = {NULL, NULL}};
+    bool done = list_default(call, &ranks);
+    for (int i = 0; i < 2; i++) {
         opened[i] = (struct call_trace){.trace = {.count = 0}};
+        request.ranks[i] = ranks.count > 0 ? &ranks : NULL;
     }
-    done = done && call_traces_open(call, requests, 2, opened);
+    done = done && call_sides_open_as(call, &request, opened);
     selection_clear(&ranks);
     return done;
 }
@@ -179,6 +190,14 @@ void call_trace_close(struct call_trace *opened)
 const unsigned char *call_trace_steps(const struct call_trace *opened, size_t member)
 {
     return opened->steps.everything ? NULL : opened->steps.chosen[member];
+}
+
+bool call_trace_has_steps(const struct call_trace *opened)
+{
+    for (size_t i = 0; i < opened->trace.count; i++)
+        if (opened->trace.members[i].chosen && opened->trace.members[i].steps->count > 0)
+            return true;
+    return false;
 }
 
 size_t call_trace_memory(const struct call_trace *opened)

@@ -21,7 +21,9 @@ struct call_trace_request {
     const char *subject; /* name of the trace in errors, as `control`; NULL: `the trace` */
     bool of_profiler;    /* steps are those of T11, as for 'first' (T23.3), without a pattern */
     bool job;            /* the ranks are a job, whatever the arguments say */
-    const struct selection *job_ranks; /* NULL: as the arguments say; else a job of these */
+    /* NULL: as the arguments say, like `iterations`; SELECT_DEFAULT is as without the argument. */
+    const struct selection *ranks;
+    const struct selection *iterations;
     bool quoted;         /* errors quote the argument's text instead of `subject` */
 };
 
@@ -44,6 +46,19 @@ bool call_traces_open(struct call *call, const struct call_trace_request *reques
 ** 'job' and are not given, they are the job that Q1.4 says. */
 bool call_sides_open(struct call *call, struct call_trace *opened);
 
+/* Reads what is selected: a copy of what is given, else what the argument says, unless it is -1. */
+bool call_selection(struct call *call, const struct selection *given, int argument,
+                    struct selection *selection);
+
+/* What call_sides_open() opens, if it is not what the arguments say. */
+struct call_sides_request {
+    const struct selection *ranks[2]; /* NULL: as in struct call_trace_request */
+    const struct selection *iterations[2];
+    bool quoted;
+};
+bool call_sides_open_as(struct call *call, const struct call_sides_request *request,
+                        struct call_trace *opened);
+
 /* Finds the ranks that two traces have in common (Q1.4): if two or more are not left out, they are
 ** compared as a job by default. */
 bool call_common_ranks(struct call *call, struct common_ranks *common);
@@ -53,6 +68,9 @@ void call_trace_close(struct call_trace *opened);
 
 /* A flag for each of a file's iterations: whether it is chosen. NULL: everything is. */
 const unsigned char *call_trace_steps(const struct call_trace *opened, size_t member);
+
+/* Whether a chosen file has steps. */
+bool call_trace_has_steps(const struct call_trace *opened);
 
 /* Bytes of memory that the chosen files hold. */
 size_t call_trace_memory(const struct call_trace *opened);
@@ -64,34 +82,39 @@ int call_trace_rows(struct call *call, const struct call_trace_request *request,
                                 const struct call_trace *opened, size_t member));
 
 /* Descriptions of arguments that several functions share. */
-#define TRACE_ARGUMENT "trace", "TEXT", true, "directory, file, pattern or JSON array of these"
-#define RANKS_ARGUMENT "ranks", "", false, "integer, JSON array or 'all'; default the lowest"
-#define JOB_RANKS_ARGUMENT \
-    "ranks", "", false, "integer, JSON array, 'all' or 'job', all ranks as one; default the lowest"
+#define TRACE_ARGUMENT "trace", TAKES_TRACE, true, "directory, file, pattern or JSON array of these"
+#define RANKS_ARGUMENT \
+    "ranks", TAKES_RANKS, false, "integer, JSON array or 'all'; default the lowest"
+#define JOB_RANKS_ARGUMENT              \
+    "ranks", TAKES_RANKS_OR_JOB, false, \
+        "integer, JSON array, 'all' or 'job', all ranks as one; default the lowest"
 #define STEADY_STEPS_TEXT                                                              \
     "integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase; " \
     "default 'steady'"
-#define STEPS_ARGUMENT                                                                         \
-    "steps", "TEXT", false,                                                                    \
+#define STEPS_ARGUMENT                                                                          \
+    "steps", TAKES_STEPS, false,                                                                \
         "which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these; " \
         "default 'auto'"
-#define DEVICE_TYPE_ARGUMENT "device_type", "TEXT", false, "'ALL', 'CPU' or 'GPU'; default 'ALL'"
-#define CONTROL_ARGUMENT "control", "TEXT", true, "baseline trace"
-#define TEST_ARGUMENT "test", "TEXT", true, "trace to compare with the baseline"
+#define DEVICE_TYPE_ARGUMENT \
+    "device_type", TAKES_TEXT, false, "'ALL', 'CPU' or 'GPU'; default 'ALL'"
+#define CONTROL_ARGUMENT "control", TAKES_TRACE, true, "baseline trace"
+#define TEST_ARGUMENT "test", TAKES_TRACE, true, "trace to compare with the baseline"
 /* clang-format off */
-#define SELECTIONS_BY(ranks) \
-    {"control_rank", "", false, ranks}, \
-    {"test_rank", "", false, "the same for test"}, \
-    {"control_iteration", "", false, STEADY_STEPS_TEXT}, \
-    {"test_iteration", "", false, "the same for test"}
-#define SELECTIONS_OF_STEPS SELECTIONS_BY("integer, JSON array or 'all'; default the lowest")
+#define SELECTIONS_BY(kind, ranks) \
+    {"control_rank", kind, false, ranks}, \
+    {"test_rank", kind, false, "the same for test"}, \
+    {"control_iteration", TAKES_ITERATIONS, false, STEADY_STEPS_TEXT}, \
+    {"test_iteration", TAKES_ITERATIONS, false, "the same for test"}
+#define SELECTIONS_OF_STEPS \
+    SELECTIONS_BY(TAKES_RANKS, "integer, JSON array or 'all'; default the lowest")
 #define SELECTIONS_OF_DIFF SELECTIONS_OF_STEPS, {DEVICE_TYPE_ARGUMENT}
 #define SELECTIONS_OF_JOB \
-    SELECTIONS_BY("integer, JSON array, 'all' or 'job', all ranks as one; default 'job' if both " \
+    SELECTIONS_BY(TAKES_RANKS_OR_JOB, \
+                  "integer, JSON array, 'all' or 'job', all ranks as one; default 'job' if both " \
                   "have several ranks, else the lowest")
 /* clang-format on */
-#define USE_SHORT_NAME_ARGUMENT \
-    "use_short_name", "INTEGER", false, \
+#define USE_SHORT_NAME_ARGUMENT             \
+    "use_short_name", TAKES_INTEGER, false, \
         "0 the full name, 1 trace_short_name, 2 trace_stable_name; default 2"
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "text/number.h"
-#include "shapes.h"
+#include "functions/args/shapes.h"
 
 /* Reads the node ids of the replays of a file; `*nodes` stays NULL if there are none. */
 static bool read_nodes(struct call *call, struct trace_file *file, int64_t **nodes)

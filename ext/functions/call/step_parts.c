@@ -146,6 +146,16 @@ static const struct rows_methods step_parts_methods = {
     .destroy = step_parts_destroy,
 };
 
+bool argument_step_clock(struct call *call, int argument, enum step_clock *clock)
+{
+    static const char *const clocks[] = {[CLOCK_DEVICE] = "device", [CLOCK_HOST] = "host"};
+    int chosen;
+    if (!argument_word(call, argument, clocks, COUNT_OF(clocks), &chosen))
+        return false;
+    *clock = (enum step_clock)chosen;
+    return true;
+}
+
 static bool find_steps(struct call *call, struct parts_rows *steps)
 {
     static const char *const levels[] = {[LEVEL_OP] = "op",
@@ -153,22 +163,22 @@ static bool find_steps(struct call *call, struct parts_rows *steps)
                                          [LEVEL_MODULE] = "module",
                                          [LEVEL_ANNOTATION] = "annotation",
                                          [LEVEL_KERNEL] = "kernel"};
-    static const char *const clocks[] = {[CLOCK_DEVICE] = "device", [CLOCK_HOST] = "host"};
     static const char *const sums[] = {"step", "trace"};
     const struct step_parts *columns = steps->columns;
     /* quoted: a statement may name two traces */
     static const struct call_trace_request request = {.use = TRACE_FOR_DIFF, .quoted = true};
     const struct stopper *stopper = call_stopper(call);
-    int level = LEVEL_COUNT, clock, per = 0;
+    enum step_clock clock;
+    int level = LEVEL_COUNT, per = 0;
     if ((!columns->level ||
          argument_word(call, columns->level, levels, COUNT_OF(levels), &level)) &&
-        argument_word(call, columns->clock, clocks, COUNT_OF(clocks), &clock) &&
+        argument_step_clock(call, columns->clock, &clock) &&
         (!columns->per || argument_word(call, columns->per, sums, COUNT_OF(sums), &per)) &&
         call_trace_open(call, &request, &steps->opened) &&
         graph_args_read(call, &steps->opened.trace, false, &steps->graphs)) {
         const struct attribution_request asked = {
             .level = (enum label_level)level,
-            .clock = (enum step_clock)clock,
+            .clock = clock,
             .job = steps->opened.job,
             .knowledge = graph_args_knowledge(&steps->graphs)};
         steps->attribution = attribution_new(&steps->opened.trace, &steps->opened.steps, &asked,

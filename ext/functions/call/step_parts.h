@@ -22,8 +22,11 @@ struct step_parts {
 /* A complete producer. */
 int step_parts_produce(struct call *call, struct rows **rows, const struct step_parts *columns);
 
+/* Whose steps: 'device', the default, or 'host'. On failure, fills call->failure. */
+bool argument_step_clock(struct call *call, int argument, enum step_clock *clock);
+
 /* Description of an argument. */
 #define STEP_CLOCK_ARGUMENT \
-    "clock", "TEXT", false, "whose steps: 'device' or 'host'; default 'device'"
+    "clock", TAKES_TEXT, false, "whose steps: 'device' or 'host'; default 'device'"
 
 #endif

@@ -3,7 +3,7 @@
 */
 #include "analysis/gains/gains.h"
 #include "base/wide.h"
-#include "call_simulation.h"
+#include "functions/call/call_simulation.h"
 
 static const struct table_column columns_of_gains[] = {
     {"what", "TEXT",
@@ -27,9 +27,11 @@ enum { GAINS_LEVEL = 3 };
 
 static const struct argument arguments_of_gains[] = {
     {TRACE_ARGUMENT},
-    {"ranks", "", false, "integer, JSON array, 'all' or 'job', all ranks as one; default 'job'"},
-    {"iterations", "", false, STEADY_STEPS_TEXT},
-    {"level", "TEXT", false, "'op', 'top_op', 'module', 'annotation' or 'kernel'; default 'op'"},
+    {"ranks", TAKES_RANKS_OR_JOB, false,
+     "integer, JSON array, 'all' or 'job', all ranks as one; default 'job'"},
+    {"iterations", TAKES_ITERATIONS, false, STEADY_STEPS_TEXT},
+    {"level", TAKES_TEXT, false,
+     "'op', 'top_op', 'module', 'annotation' or 'kernel'; default 'op'"},
     {STEPS_ARGUMENT},
 };
 

@@ -1,11 +1,9 @@
 /*
 ** trace_undo: what a step would take if the causes of a difference were undone.
 */
-#include "analysis/gains/undo.h"
 #include "base/wide.h"
-#include "call_simulation.h"
-#include "functions/call/call_causes.h"
-#include "functions/call/cause_words.h"
+#include "functions/call/call_undo.h"
+#include "functions/words/cause_words.h"
 #include "sqlite/plan.h"
 
 static const struct table_column columns_of_undo[] = {
@@ -56,12 +54,12 @@ static const struct argument arguments_of_undo[] = {
     {CONTROL_ARGUMENT},
     {TEST_ARGUMENT},
     SELECTIONS_OF_JOB,
-    {"shown", "INTEGER>=0", false,
+    {"shown", TAKES_COUNT, false,
      "small causes are merged until so many hold three quarters of the sum of |diff_time|; "
      "default none is merged"},
-    {"most", "INTEGER>=0", false,
+    {"most", TAKES_COUNT, false,
      "how many causes are undone one by one, the largest; the others have no gains; default all"},
-    {"fallible", "0|1", false,
+    {"fallible", TAKES_FLAG, false,
      "1: if the simulation fails, one row of kind 'failed' has the error as text; default 0"},
     {STEPS_ARGUMENT},
 };
@@ -152,29 +150,15 @@ static bool add_rows(struct call *call, struct result *result, const struct caus
 static bool simulate_causes(struct call *call, const struct call_trace *opened,
                             struct call_causes *found, size_t most, struct result *result)
 {
-    struct call_simulation simulations[2] = {{.opened = NULL}, {.opened = NULL}};
-    struct undo undo = {.count = 0};
-    bool done = call_simulations_open(call, opened, 2, simulations);
-    if (done) {
-        const struct undo_request request = {
-            .control = &simulations[0].steps,
-            .steps = &simulations[1].steps,
-            .test = &simulations[1].graph,
-            .works = simulations[1].works,
-            .choice = &opened[1].steps,
-            .causes = &found->causes,
-            .families = &found->families,
-            .most = most,
-            .halves = call_wants(call, UNDO_GAIN_HALF),
-            .hiders = call_wants(call, UNDO_HIDDEN_BY) || call_wants(call, UNDO_HIDDEN_RANK),
-            .cumulative = call_wants(call, UNDO_CUMULATIVE) || call_wants(call, UNDO_CUMULATIVE_NS),
-            .stopper = call_stopper(call)};
-        done = undo_find(&undo, &request, &call->failure) &&
-               add_rows(call, result, &found->causes, &undo, &simulations[0]);
-    }
-    undo_clear(&undo);
-    for (int i = 0; i < 2; i++)
-        call_simulation_close(&simulations[i]);
+    const struct call_undo_request request = {
+        .most = most,
+        .halves = call_wants(call, UNDO_GAIN_HALF),
+        .hiders = call_wants(call, UNDO_HIDDEN_BY) || call_wants(call, UNDO_HIDDEN_RANK),
+        .cumulative = call_wants(call, UNDO_CUMULATIVE) || call_wants(call, UNDO_CUMULATIVE_NS)};
+    struct call_undo undone;
+    bool done = call_undo_find(call, opened, found, &request, &undone) &&
+                add_rows(call, result, &found->causes, &undone.undo, &undone.simulations[0]);
+    call_undo_close(&undone);
     return done;
 }
 
@@ -191,7 +175,7 @@ static void add_failed(struct result *result, struct failure *failure)
 static void find_rows(struct call *call, const struct call_trace *opened, size_t shown, size_t most,
                       bool fallible, struct result *result)
 {
-    const struct call_causes_request request = {CLOCK_DEVICE, shown};
+    const struct call_causes_request request = {.clock = CLOCK_DEVICE, .shown = shown};
     struct call_causes found = {.opened = NULL};
     if (call_causes_find(call, &request, opened, &found) &&
         !simulate_causes(call, opened, &found, most, result) && fallible &&

@@ -3,7 +3,7 @@
 */
 #include "base/memory.h"
 #include "base/wide.h"
-#include "call_simulation.h"
+#include "functions/call/call_simulation.h"
 #include "changes_argument.h"
 
 static const struct table_column columns_of_what_if[] = {
@@ -21,9 +21,11 @@ enum { WHAT_IF_CHANGES = 1 };
 
 static const struct argument arguments_of_what_if[] = {
     {TRACE_ARGUMENT},
-    {"changes", "TEXT", true, "JSON array of changes, or []; an object each, of " CHANGE_KEYS_TEXT},
-    {"ranks", "", false, "integer, JSON array, 'all' or 'job', all ranks as one; default 'job'"},
-    {"iterations", "", false, STEADY_STEPS_TEXT},
+    {"changes", TAKES_TEXT, true,
+     "JSON array of changes, or []; an object each, of " CHANGE_KEYS_TEXT},
+    {"ranks", TAKES_RANKS_OR_JOB, false,
+     "integer, JSON array, 'all' or 'job', all ranks as one; default 'job'"},
+    {"iterations", TAKES_ITERATIONS, false, STEADY_STEPS_TEXT},
     {STEPS_ARGUMENT},
 };
 

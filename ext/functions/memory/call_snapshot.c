@@ -49,37 +49,14 @@ static bool keep_files(struct call *call, struct call_snapshots *snapshots)
     for (size_t i = 0; i < paths->count; i++) {
         const struct trace_path *path = &paths->items[i];
         struct failure unread = {FAILURE_NONE, NULL, NULL, 0};
+        if (!stopper_ask(call_stopper(call), &call->failure))
+            return false;
         if (!path->listed || pickle_begins(path->path, &unread) || unread.code != FAILURE_NONE)
             snapshots->files[snapshots->count++] =
                 (struct snapshot_file){.path = path->path, .listed = path->listed};
         failure_clear(&unread);
     }
     return true;
-}
-
-/* 'worst', or what argument_selection() reads. */
-static bool read_ranks(struct call *call, int argument, struct call_snapshots *snapshots,
-                       bool *worst)
-{
-    static const char word[] = " or 'all', not ";
-    sqlite3_value *value = call->values[argument];
-    const char *text = value && sqlite3_value_type(value) == SQLITE_TEXT
-                           ? (const char *)sqlite3_value_text(value)
-                           : NULL;
-    *worst = text && sqlite3_stricmp(text, "worst") == 0;
-    if (*worst)
-        snapshots->ranks.kind = SELECT_ALL;
-    if (*worst || argument_selection(call, argument, false, &snapshots->ranks))
-        return true;
-    struct failure *failure = &call->failure, own = *failure;
-    const char *at = own.text ? strstr(own.text, word) : NULL;
-    if (at && own.code == FAILURE_REQUEST) {
-        *failure = (struct failure){FAILURE_NONE, NULL, NULL, 0};
-        failure_set(failure, FAILURE_REQUEST, "%.*s, 'all' or 'worst', not %s",
-                    (int)(at - own.text), own.text, at + sizeof word - 1);
-        failure_clear(&own);
-    }
-    return false;
 }
 
 /* Whether the ranks that were asked for are there. */
@@ -141,13 +118,12 @@ static bool choose_worst(struct call *call, struct call_snapshots *snapshots)
 bool call_snapshots_find(struct call *call, int argument, int ranks,
                          struct call_snapshots *snapshots)
 {
-    bool worst = false;
     *snapshots = (struct call_snapshots){.paths = {.snapshots = true}};
     snapshots->ranks.kind = ranks == 0 ? SELECT_ALL : SELECT_DEFAULT;
-    return (ranks == 0 || read_ranks(call, ranks, snapshots, &worst)) &&
+    return (ranks == 0 || argument_selection(call, ranks, &snapshots->ranks)) &&
            argument_trace(call, argument, &snapshots->paths) && keep_files(call, snapshots) &&
            assign_ranks(call, snapshots) && check_ranks(call, argument, snapshots) &&
-           (!worst || choose_worst(call, snapshots));
+           (snapshots->ranks.kind != SELECT_WORST || choose_worst(call, snapshots));
 }
 
 void call_snapshots_close(struct call_snapshots *snapshots)

@@ -43,15 +43,13 @@ bool call_snapshots_each(struct call *call, const struct call_snapshots *snapsho
 int call_snapshot_rows(struct call *call, struct rows **rows, take_snapshot *add);
 
 #define SNAPSHOT_ARGUMENT \
-    "snapshot", "TEXT", true, "directory, file, pattern or JSON array of these"
+    "snapshot", TAKES_TEXT, true, "directory, file, pattern or JSON array of these"
 
 enum { SNAPSHOT_PATH, SNAPSHOT_RANKS };
-#define SNAPSHOT_ARGUMENTS                                                                       \
-    {SNAPSHOT_ARGUMENT},                                                                         \
-    {                                                                                            \
-        "ranks", "", false,                                                                      \
-            "integer, JSON array, 'all' or 'worst', the one with the highest peak; default all" \
-    }
+#define SNAPSHOT_ARGUMENTS                     \
+    {SNAPSHOT_ARGUMENT},                       \
+        {"ranks", TAKES_RANKS_OR_WORST, false, \
+         "integer, JSON array, 'all' or 'worst', the one with the highest peak; default all"}
 
 /* Finds the files of a function with these arguments. */
 static inline bool call_snapshots_all(struct call *call, struct call_snapshots *snapshots)

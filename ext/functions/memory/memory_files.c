@@ -30,7 +30,7 @@ static const struct table_column columns_of_files[] = {
 
 static const struct argument arguments_of_files[] = {
     {SNAPSHOT_ARGUMENT},
-    {"ranks", "", false,
+    {"ranks", TAKES_RANKS_OR_WORST, false,
      "integer, JSON array, 'all' or 'worst', whose files must be readable; default all, readable "
      "or not"},
 };

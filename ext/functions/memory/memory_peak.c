@@ -43,10 +43,10 @@ enum { PEAK_SNAPSHOT, PEAK_BY_KEYS, PEAK_RANKS };
 
 static const struct argument arguments_of_peak[] = {
     {SNAPSHOT_ARGUMENT},
-    {"keys", "TEXT", false,
+    {"keys", TAKES_TEXT, false,
      "one or more of phase, annotation, function, place, op, top_op and node, between commas; "
      "default 'phase,function,op'"},
-    {"ranks", "", false,
+    {"ranks", TAKES_RANKS_OR_WORST, false,
      "integer, JSON array, 'all' or 'worst', the one with the highest peak; default the lowest"},
 };
 

@@ -6,7 +6,7 @@
 #include "functions/call/call_trace.h"
 #include "functions/call/step_parts.h"
 #include "functions/call/step_rows.h"
-#include "functions/call/sync_args.h"
+#include "functions/args/sync_args.h"
 
 #define KEPT_PATHS ((size_t)16 << 20) /* bytes of parts that one call may keep */
 
@@ -56,9 +56,9 @@ enum { CRITICAL_CLOCK = 3, CRITICAL_OFF };
 static const struct argument arguments_of_path[] = {
     {TRACE_ARGUMENT},
     {RANKS_ARGUMENT},
-    {"iterations", "", false, STEADY_STEPS_TEXT},
+    {"iterations", TAKES_ITERATIONS, false, STEADY_STEPS_TEXT},
     {STEP_CLOCK_ARGUMENT},
-    {"off_path", "0|1", false,
+    {"off_path", TAKES_FLAG, false,
      "1: after each path, the work off it, with its slack; default 0"},
     {STEPS_ARGUMENT},
 };

@@ -54,24 +54,26 @@ enum {
 };
 
 static const struct argument arguments_of_ab[] = {
-    {"control", "TEXT", true, "baseline runs: a pattern of directories, or a JSON array of traces"},
-    {"test", "TEXT", true, "the same for test"},
+    {"control", TAKES_TRACE, true,
+     "baseline runs: a pattern of directories, or a JSON array of traces"},
+    {"test", TAKES_TRACE, true, "the same for test"},
     {RANKS_ARGUMENT},
-    {"iterations", "", false, STEADY_STEPS_TEXT},
+    {"iterations", TAKES_ITERATIONS, false, STEADY_STEPS_TEXT},
     {DEVICE_TYPE_ARGUMENT},
     {USE_SHORT_NAME_ARGUMENT},
-    {"runs", "TEXT", false,
+    {"runs", TAKES_TEXT, false,
      "'auto': a run is a directory of a pattern, or an entry of a JSON array; 'file': a file; "
      "default 'auto'"},
-    {"by_unit", "TEXT", false,
+    {"by_unit", TAKES_TEXT, false,
      "'run', 'step', or 'auto': runs if there are 5 or more; default 'auto'"},
-    {"measure", "TEXT", false,
+    {"measure", TAKES_TEXT, false,
      "'self' (on the host own time, on the device duration), 'total' or 'count'; default 'self'"},
-    {"min_effect", "REAL0..1", false,
+    {"min_effect", TAKES_SHARE, false,
      "smallest change that matters, as a ratio: 0.05 is 5 %; default 0.05"},
-    {"names", "TEXT", false,
+    {"names", TAKES_TEXT, false,
      "LIKE pattern or JSON array of these: only such names, and 'step'; default all"},
-    {"min_diff", "REAL>=0", false, "us a step, or events: smallest change that matters; default 0"},
+    {"min_diff", TAKES_AMOUNT, false,
+     "us a step, or events: smallest change that matters; default 0"},
     {STEPS_ARGUMENT},
 };
 

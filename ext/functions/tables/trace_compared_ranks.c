@@ -2,8 +2,8 @@
 ** trace_compared_ranks: the ranks by which two traces are compared.
 */
 #include "chart/writer.h"
-#include "base/memory.h"
-#include "functions/call/call_trace.h"
+#include "functions/words/rank_words.h"
+#include "functions/answer/compared_ranks.h"
 
 static const struct table_column columns_of_compared_ranks[] = {
     {"control_chosen", "",
@@ -46,41 +46,6 @@ static void write_ranks(struct writer *text, const int64_t *ranks, size_t count)
     write_string(text, "]");
 }
 
-/* Writes the ranks that are left out for one reason: their numbers, or of many how many they
-** are. */
-static void write_reason(struct writer *text, const struct common_ranks *common, enum left_out why,
-                         int side)
-{
-    static const char *const reasons[] = {
-        [LEFT_ALONE] = "only in ",
-        [LEFT_INCOMPLETE] = "incomplete in ",
-        [LEFT_CYCLES] = "steps in two files of ",
-        [LEFT_STEPS] = "no steps in ",
-        [LEFT_PHASE] = "no such phase in "};
-    enum { MOST_NAMED = 4 };
-    size_t count = 0, named = 0;
-    for (size_t i = 0; i < common->count; i++)
-        count += common->items[i].why == why && common->items[i].side == side;
-    if (count == 0)
-        return;
-    write_string(text, text->length ? ", " : "left out of the job: ");
-    if (count > MOST_NAMED) {
-        write_integer(text, (int64_t)count);
-        write_string(text, " ranks");
-    } else {
-        write_string(text, count > 1 ? "ranks " : "rank ");
-    }
-    for (size_t i = 0; i < common->count && count <= MOST_NAMED; i++)
-        if (common->items[i].why == why && common->items[i].side == side) {
-            write_string(text, named == 0 ? "" : named + 1 < count ? ", " : " and ");
-            write_integer(text, common->items[i].rank);
-            named++;
-        }
-    write_string(text, " (");
-    write_string(text, reasons[why]);
-    write_string(text, side ? "test)" : "control)");
-}
-
 /* Adds ranks as an argument. */
 static void add_ranks(struct result *result, const struct selection *ranks)
 {
@@ -98,51 +63,6 @@ static void add_ranks(struct result *result, const struct selection *ranks)
     writer_clear(&text);
 }
 
-/* Adds the same ranks for functions that do not take 'job'. */
-static bool add_each(struct call *call, struct result *result, const struct selection *ranks,
-                     const struct common_ranks *common, int side)
-{
-    struct selection each = {.kind = ranks->kind};
-    if (!ranks->job) {
-        add_ranks(result, ranks);
-        return true;
-    }
-    each.values = memory_zeroed(common->count, sizeof *each.values);
-    if (!each.values)
-        return failure_memory(&call->failure);
-    for (size_t i = 0; i < common->count; i++) {
-        const struct common_rank *rank = &common->items[i];
-        if (!rank->there[side] || (ranks->kind == SELECT_LIST &&
-                                   !has_integer(ranks->values, ranks->count, rank->rank)))
-            continue;
-        if (rank->with_steps[side])
-            each.values[each.count++] = rank->rank;
-        else
-            each.kind = SELECT_LIST;
-    }
-    add_ranks(result, &each);
-    selection_clear(&each);
-    return true;
-}
-
-/* Chooses the job of the ranks that are taken or, if a side has no others, of all. */
-static bool choose_job(struct call *call, const struct common_ranks *common, int side,
-                       struct selection *ranks)
-{
-    *ranks = (struct selection){.kind = SELECT_ALL, .job = true};
-    ranks->values = memory_zeroed(common->taken, sizeof *ranks->values);
-    if (!ranks->values)
-        return failure_memory(&call->failure);
-    for (size_t i = 0; i < common->count; i++) {
-        const struct common_rank *rank = &common->items[i];
-        if (rank->why == LEFT_NOT)
-            ranks->values[ranks->count++] = rank->rank;
-        else if (rank->why != LEFT_ALONE || rank->side == side)
-            ranks->kind = SELECT_LIST;
-    }
-    return true;
-}
-
 /* Adds the ranks that are left out, and why. */
 static void add_left_out(struct result *result, const struct common_ranks *common)
 {
@@ -155,52 +75,26 @@ static void add_left_out(struct result *result, const struct common_ranks *commo
     if (text.length)
         write_string(&text, "]");
     result_written(result, &text);
-    for (int why = LEFT_NOT + 1; why < LEFT_COUNT; why++)
-        for (int side = 0; side < 2; side++)
-            write_reason(&text, common, (enum left_out)why, side);
+    write_left_out(&text, common);
     result_written(result, &text);
     writer_clear(&text);
 }
 
-static bool add_row(struct call *call, struct result *result, const struct selection *ranks,
-                    const struct common_ranks *common, bool by_default)
-{
-    static const struct common_ranks none = {.count = 0};
-    int64_t count = NUMBER_NONE;
-    for (int i = 0; i < 2; i++)
-        add_ranks(result, &ranks[i]);
-    for (int i = 0; i < 2; i++)
-        if (!add_each(call, result, &ranks[i], common, i))
-            return false;
-    for (int i = 0; i < 2; i++) {
-        size_t own = ranks[i].count > 0 ? ranks[i].count : common->count;
-        result_integer(result, ranks[i].job);
-        if (ranks[i].job && (int64_t)own > count)
-            count = (int64_t)own;
-    }
-    result_number(result, count);
-    add_left_out(result, by_default ? common : &none);
-    return true;
-}
-
 static int compared_ranks_produce(struct call *call, struct rows **rows)
 {
-    struct common_ranks common = {.count = 0};
-    struct selection ranks[2] = {{.kind = SELECT_DEFAULT}, {.kind = SELECT_DEFAULT}};
+    struct compared_ranks compared;
     struct result *result = result_new(call->function->column_count);
-    bool done = argument_selection(call, argument_of(call, NAMES_RANKS, 0), false, &ranks[0]) &&
-                argument_selection(call, argument_of(call, NAMES_RANKS, 1), false, &ranks[1]);
-    bool given = ranks[0].kind != SELECT_DEFAULT || ranks[1].kind != SELECT_DEFAULT;
-    if (done && (!given || ranks[0].job || ranks[1].job))
-        done = call_common_ranks(call, &common);
-    bool by_default = !given && common.taken > 1;
-    for (int i = 0; i < 2 && done && by_default; i++)
-        done = choose_job(call, &common, i, &ranks[i]);
-    if (done)
-        (void)add_row(call, result, ranks, &common, by_default);
-    for (int i = 0; i < 2; i++)
-        selection_clear(&ranks[i]);
-    common_ranks_clear(&common);
+    if (compared_ranks_find(call, &compared)) {
+        for (int i = 0; i < 2; i++)
+            add_ranks(result, &compared.chosen[i]);
+        for (int i = 0; i < 2; i++)
+            add_ranks(result, &compared.each[i]);
+        for (int i = 0; i < 2; i++)
+            result_integer(result, compared.chosen[i].job);
+        result_number(result, compared.ranks);
+        add_left_out(result, &compared.left_out);
+    }
+    compared_ranks_clear(&compared);
     return result_finish(result, call_code(call), rows);
 }
 

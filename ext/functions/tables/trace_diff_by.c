@@ -5,13 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/sums/keyed.h"
 #include "base/memory.h"
 #include "naming/short_name.h"
 #include "base/sort.h"
-#include "functions/call/call_trace.h"
-#include "functions/call/kernel_work.h"
-#include "functions/call/shapes.h"
+#include "functions/call/call_keyed.h"
+#include "functions/args/shapes.h"
 #include "chart/writer.h"
 #include "text/mend.h"
 #include "text/scan.h"
@@ -98,7 +96,7 @@ enum { BY_KEYS = 2, BY_DEVICE_TYPE = 7, BY_USE_SHORT_NAME };
 static const struct argument arguments_of_diff_by[] = {
     {CONTROL_ARGUMENT},
     {TEST_ARGUMENT},
-    {"keys", "TEXT", true,
+    {"keys", TAKES_TEXT, true,
      "one or more of op, top_op, module, annotation, kernel, kernel_type, cat, stream, shapes, "
      "types, name, grid and block, between commas"},
     SELECTIONS_OF_DIFF,
@@ -113,60 +111,6 @@ static const char *const key_names[] = {[KEY_OP] = "op",         [KEY_TOP_OP] = 
                                         [KEY_SHAPES] = "shapes", [KEY_TYPES] = "types",
                                         [KEY_NAME] = "name",     [KEY_GRID] = "grid",
                                         [KEY_BLOCK] = "block"};
-
-/* Where args are read from, and the names that their values get. */
-struct args_source {
-    struct call *call;
-    struct names *names;
-};
-
-static bool read_args(void *from, struct trace_file *file, uint32_t *const *values)
-{
-    static const char *const keys[] = {[ARG_SHAPES] = "Input Dims",
-                                       [ARG_TYPES] = "Input type",
-                                       [ARG_GRID] = "grid",
-                                       [ARG_BLOCK] = "block"};
-    const struct args_source *source = from;
-    return args_values_read(source->call, file, keys, values, KEYED_ARGS, source->names);
-}
-
-/* Adds a file, with the work of its operators if it is asked for. */
-static bool add_keyed_file(struct call *call, struct keyed *keyed, struct keyed_request *request)
-{
-    struct args_source source = {call, &keyed->names};
-    struct work *work = keyed->wants_work ? kernel_work_find(call, request->member) : NULL;
-    request->read_args = read_args;
-    request->from = &source;
-    request->work = work;
-    bool done = (work || !keyed->wants_work) &&
-                keyed_add(keyed, request, call_stopper(call), &call->failure);
-    memory_free(work);
-    return done;
-}
-
-/* Adds both traces; `steps` as in struct step_choice. */
-static bool add_keyed_sides(struct call *call, enum device_type device_type, struct keyed *keyed,
-                            int64_t *steps)
-{
-    struct call_trace opened[2];
-    if (!call_sides_open(call, opened))
-        return false;
-    bool done = true;
-    for (int side = 0; side < 2; side++) {
-        for (size_t i = 0; done && i < opened[side].trace.count; i++) {
-            const struct trace_member *member = &opened[side].trace.members[i];
-            struct keyed_request request = {.member = member,
-                                            .chosen = call_trace_steps(&opened[side], i),
-                                            .device_type = device_type,
-                                            .side = side};
-            if (member->chosen)
-                done = add_keyed_file(call, keyed, &request);
-        }
-        steps[side] = opened[side].steps.steps;
-        call_trace_close(&opened[side]);
-    }
-    return done;
-}
 
 /* Whether a text is one value of strict JSON, which ends where the text does. `room` holds
 ** JSON_ROOM(length) bytes. */
@@ -436,7 +380,14 @@ static int diff_by_produce(struct call *call, struct rows **rows)
         for (int i = BY_FLOPS; i < BY_EVENTS; i++)
             keyed.wants_work = keyed.wants_work || call_wants(call, i);
         keyed.rename = use_short_name == 2 ? name_stable : use_short_name == 1 ? name_short : NULL;
-        if (add_keyed_sides(call, device_type, &keyed, steps))
+        struct call_trace opened[2];
+        bool open = call_sides_open(call, opened);
+        bool done = open && call_keyed_add(call, opened, device_type, &keyed);
+        for (int i = 0; open && i < 2; i++) {
+            steps[i] = opened[i].steps.steps;
+            call_trace_close(&opened[i]);
+        }
+        if (done)
             add_keyed_rows(call, result, &keyed, steps);
     }
     keyed_clear(&keyed);

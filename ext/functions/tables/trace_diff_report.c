@@ -16,14 +16,14 @@ static const struct argument arguments_of_report[] = {
     {CONTROL_ARGUMENT},
     {TEST_ARGUMENT},
     SELECTIONS_OF_JOB,
-    {"level", "TEXT", false,
+    {"level", TAKES_TEXT, false,
      "what names of the table of parts are: 'op', 'top_op', 'module' (without modules as "
      "'top_op'), 'annotation' or 'kernel'; default 'op'"},
-    {"clock", "TEXT", false, "whose steps: 'device' or 'host'; default 'device'"},
-    {"control_memory", "TEXT", false,
+    {"clock", TAKES_TEXT, false, "whose steps: 'device' or 'host'; default 'device'"},
+    {"control_memory", TAKES_TEXT, false,
      "snapshot of control's allocator; of several ranks, that with the highest peak; default none"},
-    {"test_memory", "TEXT", false, "the same for test: give both or neither"},
-    {"gains", "0|1", false,
+    {"test_memory", TAKES_TEXT, false, "the same for test: give both or neither"},
+    {"gains", TAKES_FLAG, false,
      "1: with what undoing each cause would bring, which takes more than half of the time; "
      "default 1"},
     {STEPS_ARGUMENT},
@@ -53,7 +53,8 @@ static void sections_begin(struct report_call *of, const struct call *call)
     of->function = *call->function;
     memcpy(of->arguments, arguments_of_report, sizeof arguments_of_report);
     for (int i = 0; i < report_fact_count; i++)
-        of->arguments[REPORT_ARGUMENTS + i] = (struct argument){report_facts[i], "", false, ""};
+        of->arguments[REPORT_ARGUMENTS + i] =
+            (struct argument){report_facts[i], TAKES_ANY, false, ""};
     of->function.arguments = of->arguments;
     of->function.argument_count = REPORT_ARGUMENTS + report_fact_count;
     of->call.function = &of->function;

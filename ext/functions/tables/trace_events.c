@@ -39,12 +39,12 @@ enum { EVENTS_OF_LAST_STEP = 2, EVENTS_OF_PHASES, EVENTS_OF_OPERATOR };
 
 static const struct argument arguments_of_events[] = {
     {TRACE_ARGUMENT},
-    {"ranks", "", false, "integer, JSON array or 'all'; default 'all'"},
-    {"include_last_profiler_step", "INTEGER", false,
+    {"ranks", TAKES_RANKS, false, "integer, JSON array or 'all'; default 'all'"},
+    {"include_last_profiler_step", TAKES_INTEGER, false,
      "only what an analysis counts, 0 without the last step of each rank, 1 with it; default "
      "every event"},
-    {"phases", "TEXT", false, "phase letters, or 'all'; default 'XB'"},
-    {"operator_name", "TEXT", false,
+    {"phases", TAKES_TEXT, false, "phase letters, or 'all'; default 'XB'"},
+    {"operator_name", TAKES_TEXT, false,
      "a part of the names that column operator looks for, or with * or ? a GLOB pattern of them; "
      "default none"},
     {STEPS_ARGUMENT},

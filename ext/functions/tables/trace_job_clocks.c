@@ -17,8 +17,8 @@ static const struct table_column columns_of_job_clocks[] = {
 
 static const struct argument arguments_of_job_clocks[] = {
     {TRACE_ARGUMENT},
-    {"ranks", "", false, "integer, JSON array or 'all'; default 'all'"},
-    {"iterations", "", false, STEADY_STEPS_TEXT},
+    {"ranks", TAKES_RANKS, false, "integer, JSON array or 'all'; default 'all'"},
+    {"iterations", TAKES_ITERATIONS, false, STEADY_STEPS_TEXT},
     {STEPS_ARGUMENT},
 };
 

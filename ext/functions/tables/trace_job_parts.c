@@ -23,9 +23,9 @@ enum { JOB_PARTS_SCHEDULE = 1, JOB_PARTS_LEVEL };
 
 static const struct argument arguments_of_job_parts[] = {
     {TRACE_ARGUMENT},
-    {"schedule", "TEXT", true,
+    {"schedule", TAKES_TEXT, true,
      "JSON array of objects of trace_job_schedule: those of ranks and steps that the trace has"},
-    {"level", "TEXT", false,
+    {"level", TAKES_TEXT, false,
      "what names are: 'op', 'top_op', 'module', 'annotation' or 'kernel'; default 'op'"},
     {STEPS_ARGUMENT},
 };

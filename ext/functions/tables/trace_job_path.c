@@ -26,8 +26,9 @@ static const struct table_column columns_of_job_path[] = {
 
 static const struct argument arguments_of_job_path[] = {
     {TRACE_ARGUMENT},
-    {"ranks", "", false, "integer, JSON array, 'all' or 'job', all ranks as one; default 'job'"},
-    {"iterations", "", false, STEADY_STEPS_TEXT},
+    {"ranks", TAKES_RANKS_OR_JOB, false,
+     "integer, JSON array, 'all' or 'job', all ranks as one; default 'job'"},
+    {"iterations", TAKES_ITERATIONS, false, STEADY_STEPS_TEXT},
     {STEPS_ARGUMENT},
 };
 

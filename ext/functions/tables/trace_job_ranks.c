@@ -30,7 +30,7 @@ static const struct table_column columns_of_job_ranks[] = {
 
 static const struct argument arguments_of_job_ranks[] = {
     {TRACE_ARGUMENT},
-    {"ranks", "", false, "integer, JSON array or 'all'; default 'all'"},
+    {"ranks", TAKES_RANKS, false, "integer, JSON array or 'all'; default 'all'"},
     {STEPS_ARGUMENT},
 };
 
@@ -55,12 +55,6 @@ static void add_place(const struct rank_lister *lister, enum job_row_kind kind, 
     result_number(lister->result, end);
 }
 
-static void add_nulls(struct result *result, int count)
-{
-    while (count-- > 0)
-        result_null(result);
-}
-
 /* Adds the steps of a file. */
 static void add_steps(const struct rank_lister *lister, size_t member)
 {
@@ -71,13 +65,13 @@ static void add_steps(const struct rank_lister *lister, size_t member)
             continue;
         add_place(lister, JOB_ROW_STEP, member, of->window.iteration, of->window.start,
                   of->window.end);
-        add_nulls(lister->result, 6);
+        result_nulls(lister->result, 6);
         any = true;
     }
     if (any)
         return;
     add_place(lister, JOB_ROW_STEP, member, NUMBER_NONE, NUMBER_NONE, NUMBER_NONE);
-    add_nulls(lister->result, 6);
+    result_nulls(lister->result, 6);
 }
 
 /* The position of a collective in traceEvents. */
@@ -113,7 +107,7 @@ static void add_part(const struct rank_lister *lister, const struct job_part *pa
     add_place(lister, waits ? JOB_ROW_HOST_WAIT : JOB_ROW_EXPOSED, member, NUMBER_NONE, part->start,
               part->end);
     result_number(lister->result, waits ? NUMBER_NONE : event_of(lister, part->owner));
-    add_nulls(lister->result, 5);
+    result_nulls(lister->result, 5);
 }
 
 /* Adds the rows of a rank. */

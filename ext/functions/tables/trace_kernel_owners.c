@@ -7,8 +7,8 @@
 #include "naming/short_name.h"
 #include "functions/call/call_trace.h"
 #include "functions/call/graph_args.h"
-#include "functions/call/kernel_work.h"
-#include "functions/call/shapes.h"
+#include "functions/args/kernel_work.h"
+#include "functions/args/shapes.h"
 
 enum {
     OWNERS_OP = 11,
@@ -63,8 +63,8 @@ static const unsigned char served_of_owners[COUNT_OF(columns_of_owners)] = {
 static const struct argument arguments_of_owners[] = {
     {TRACE_ARGUMENT},
     {RANKS_ARGUMENT},
-    {"iterations", "", false, STEADY_STEPS_TEXT},
-    {"capture", "TEXT", false, CAPTURE_TEXT},
+    {"iterations", TAKES_ITERATIONS, false, STEADY_STEPS_TEXT},
+    {"capture", TAKES_CAPTURE, false, CAPTURE_TEXT},
     {STEPS_ARGUMENT},
 };
 

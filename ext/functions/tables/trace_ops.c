@@ -29,8 +29,11 @@ static const unsigned char served_of_ops[COUNT_OF(columns_of_ops)] = {
 enum { OPS_DEVICE_TYPE = 3 };
 
 static const struct argument arguments_of_ops[] = {
-    {TRACE_ARGUMENT},       {RANKS_ARGUMENT}, {"iterations", "", false, STEADY_STEPS_TEXT},
-    {DEVICE_TYPE_ARGUMENT}, {STEPS_ARGUMENT},
+    {TRACE_ARGUMENT},
+    {RANKS_ARGUMENT},
+    {"iterations", TAKES_ITERATIONS, false, STEADY_STEPS_TEXT},
+    {DEVICE_TYPE_ARGUMENT},
+    {STEPS_ARGUMENT},
 };
 
 static bool sum_up_ops(struct call *call, struct summary *summary)

@@ -2,7 +2,7 @@
 ** trace_step_causes: why a step takes longer or shorter in another trace, in causes that add up.
 */
 #include "functions/call/call_causes.h"
-#include "functions/call/cause_words.h"
+#include "functions/words/cause_words.h"
 #include "functions/call/step_parts.h"
 
 static const struct table_column columns_of_step_causes[] = {
@@ -42,7 +42,7 @@ static const struct argument arguments_of_step_causes[] = {
     {TEST_ARGUMENT},
     SELECTIONS_OF_JOB,
     {STEP_CLOCK_ARGUMENT},
-    {"shown", "INTEGER>=0", false,
+    {"shown", TAKES_COUNT, false,
      "small causes are merged until so many hold three quarters of the sum of |diff_time|; "
      "default none is merged"},
     {STEPS_ARGUMENT},
@@ -128,16 +128,15 @@ static bool add_rows(struct call *call, struct result *result, const struct caus
 
 static int step_causes_produce(struct call *call, struct rows **rows)
 {
-    static const char *const clocks[] = {[CLOCK_DEVICE] = "device", [CLOCK_HOST] = "host"};
     struct call_trace opened[2] = {{.trace = {.count = 0}}, {.trace = {.count = 0}}};
     struct call_causes found = {.opened = NULL};
     struct result *result = result_new(call->function->column_count);
     double shown = 0;
-    int clock;
-    if (argument_word(call, CAUSES_CLOCK, clocks, COUNT_OF(clocks), &clock) &&
-        argument_real(call, CAUSES_SHOWN, &shown) &&
+    enum step_clock clock;
+    if (argument_step_clock(call, CAUSES_CLOCK, &clock) && argument_real(call, CAUSES_SHOWN, &shown) &&
         call_sides_open(call, opened)) {
-        const struct call_causes_request request = {(enum step_clock)clock, (size_t)shown};
+        const struct call_causes_request request = {.clock = clock,
+                                                    .shown = (size_t)shown};
         if (call_causes_find(call, &request, opened, &found))
             add_rows(call, result, &found.causes);
         call_causes_close(&found);

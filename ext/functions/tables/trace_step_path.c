@@ -29,9 +29,9 @@ static const struct table_column columns_of_step_path[] = {
 static const struct argument arguments_of_step_path[] = {
     {TRACE_ARGUMENT},
     {JOB_RANKS_ARGUMENT},
-    {"iterations", "", false, STEADY_STEPS_TEXT},
+    {"iterations", TAKES_ITERATIONS, false, STEADY_STEPS_TEXT},
     {STEP_CLOCK_ARGUMENT},
-    {"per", "TEXT", false,
+    {"per", TAKES_TEXT, false,
      "rows are of each 'step', or sums over all steps of the 'trace'; default 'step'"},
     {STEPS_ARGUMENT},
 };

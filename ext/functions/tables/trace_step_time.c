@@ -23,12 +23,12 @@ static const struct table_column columns_of_step_time[] = {
 static const struct argument arguments_of_step_time[] = {
     {TRACE_ARGUMENT},
     {JOB_RANKS_ARGUMENT},
-    {"iterations", "", false, STEADY_STEPS_TEXT},
-    {"level", "TEXT", false,
+    {"iterations", TAKES_ITERATIONS, false, STEADY_STEPS_TEXT},
+    {"level", TAKES_TEXT, false,
      "what names are: 'op', 'top_op', 'module' (without modules as 'top_op'), 'annotation' or "
      "'kernel'; default 'op'"},
     {STEP_CLOCK_ARGUMENT},
-    {"capture", "TEXT", false, CAPTURE_TEXT},
+    {"capture", TAKES_CAPTURE, false, CAPTURE_TEXT},
     {STEPS_ARGUMENT},
 };
 

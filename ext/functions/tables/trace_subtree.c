@@ -29,7 +29,7 @@ enum { SUBTREE_ROOT = 2 };
 static const struct argument arguments_of_subtree[] = {
     {TRACE_ARGUMENT},
     {RANKS_ARGUMENT},
-    {"root", "", false,
+    {"root", TAKES_INTEGERS, false,
      "event of trace_events, or a JSON array of these; default each that is below no other"},
 };
 
@@ -99,7 +99,7 @@ static int subtree_produce(struct call *call, struct rows **rows)
     struct call_trace opened;
     struct selection roots;
     struct result *result = result_new(call->function->column_count);
-    bool done = argument_selection(call, SUBTREE_ROOT, false, &roots);
+    bool done = argument_selection(call, SUBTREE_ROOT, &roots);
     bool *found = memory_zeroed(roots.count + 1, sizeof *found);
     bool open = done && (found || failure_memory(&call->failure)) &&
                 call_trace_open(call, &request, &opened);

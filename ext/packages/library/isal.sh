@@ -2,12 +2,14 @@
 # Compiles what packages have of ISA-L inside: the decoder of gzip, with the instructions of each processor.
 #
 # usage: CC=... AR=... isal.sh SOURCE SYSTEM PROCESSOR LIBRARY    SOURCE: ISA-L's; LIBRARY: the .a to make
+#
+# Two of them may make the same library at once: each has a folder of its own, and LIBRARY appears whole.
 set -eu
 
 isal=$1 system=$2 processor=$3 library=$4
-objects=${library%.a}
-rm -rf "$objects" "$library"
-mkdir -p "$objects"
+objects=$(mktemp -d "$library.XXXXXX")
+trap 'rm -rf "$objects"' EXIT
+trap 'exit 1' HUP INT TERM
 flags="-I$objects/ -I$isal/ -I$isal/include/ -I$isal/igzip/ -I$isal/crc/"
 
 # Of macOS the linker exports what an assembler does not hide.
@@ -81,5 +83,5 @@ for source in $dispatching; do
 done
 shared "$isal/igzip/igzip.c" >"$objects/igzip_shared.c"
 compile "$objects/igzip_shared.c"
-$AR rcsD "$library" "$objects"/*.o
-rm -r "$objects"
+$AR rcsD "$objects/made.a" "$objects"/*.o
+mv "$objects/made.a" "$library"

@@ -9,7 +9,7 @@ import tempfile
 import webbrowser
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from . import __version__, connect, table
+from . import __version__, connect, runs, table
 from .notebook import ask
 
 HELP = """\
@@ -18,10 +18,11 @@ usage: tracediff CONTROL TEST [OPTION ...]
        tracediff shell [DATABASE]    for agents: tracediff mcp [DIRECTORY ...]
 
 Says why a step of the trace TEST is slower or faster than one of CONTROL. A
-trace is a directory with a file for each rank, a file, or a pattern in quotes.
+trace is a directory with a file for each rank, a file, or a pattern in quotes;
+a pattern of several runs is compared by trace_ab.
 
   --memory CONTROL TEST  why TEST takes more memory: snapshots of the allocator
-  --html FILE.html       also writes the report as a page, with --memory of both
+  --html FILE.html       also writes a page: the report, or of --memory alone
   --open                 shows this page in a browser; without --html a new file
   --gate PERCENT         exit status 1 if steps are clearly longer, by more: 3%
   --sql STATEMENT        prints its rows instead, with :control and :test bound
@@ -33,7 +34,7 @@ trace is a directory with a file for each rank, a file, or a pattern in quotes.
   --steps PATTERN        which events are steps: auto, profiler, a LIKE pattern
   --version, --help
 
-Exit status: 0; 1: slower, with --gate; 2: an error, or not to be compared.
+Exit status: 0; with --gate 1: slower, 2: not known; 2: an error.
 tracediff --sql "SELECT * FROM tracediff_help" says what else can be asked.
 """
 
@@ -53,17 +54,28 @@ def call(function: str, columns: str = "*", more: Sequence[str] = ()) -> str:
 
 SUMMARY = call("trace_summary")
 REPORT = call("trace_diff_report", "html", ["control_memory", "test_memory"])
+# Of the rank and device with the highest peak, as memory_summary.
+MEMORY_PAGE = """
+    SELECT visualize_memory_diff(phase, op, control_bytes, test_bytes, 'Memory at the peak, from control to test')
+    FROM (SELECT *, rank() OVER (ORDER BY size DESC, rank, device) AS nth
+          FROM (SELECT *, max(sum(control_bytes) OVER of_device, sum(test_bytes) OVER of_device) AS size
+                FROM memory_diff(:control_memory, :test_memory, 'phase,op', nullif(:control_rank, 'job'))
+                WHERE phase <> 'cached and rounded'
+                WINDOW of_device AS (PARTITION BY rank, device)))
+    WHERE nth = 1"""
 MEMORY = "SELECT * FROM memory_summary(:control_memory, :test_memory, nullif(:control_rank, 'job'))"
 
-# A gate of two recordings, as examples/joins/gate.sh: the verdict, why there is none, and whether the difference is
-# clear. If no collective ties the clocks of ranks, there is no job: all ranks are compared.
+# A gate of two recordings, as examples/joins/gate.sh: what it decides by, and why two cannot be compared; of several
+# runs, trace_ab looks for steps. If no collective ties the clocks of ranks, there is no job: all ranks are compared.
 UNTIED = """
     SELECT EXISTS (SELECT 1 FROM trace_job_path(:control) AS c WHERE c.steps = :steps AND not_tied > 0)
            OR EXISTS (SELECT 1 FROM trace_job_path(:test) AS t WHERE t.steps = :steps AND not_tied > 0)"""
 NOT_COMPARABLE = """
     WITH side AS (SELECT 0 AS side, 'control' AS word, :control AS path UNION ALL SELECT 1, 'test', :test),
     about AS MATERIALIZED (
-      SELECT side, word, (SELECT count(*) FROM trace_steps(path) AS s WHERE s.steps = :steps) AS steps,
+      SELECT side, word,
+             CASE WHEN :several THEN 1
+                  ELSE (SELECT count(*) FROM trace_steps(path) AS s WHERE s.steps = :steps) END AS steps,
              (SELECT group_concat(rank)
               FROM (SELECT DISTINCT rank FROM trace_files(path) WHERE rank NOT NULL ORDER BY rank)) AS ranks,
              (SELECT max(world_size) FROM trace_files(path)) AS world,
@@ -79,6 +91,7 @@ NOT_COMPARABLE = """
         WHEN c.device <> t.device THEN 'other devices: ' || c.device || ' in control, ' || t.device || ' in test' END
     FROM about AS c JOIN about AS t ON c.side = 0 AND t.side = 1 AND c.steps AND t.steps"""
 VERDICT = call("trace_verdict")
+OUTCOMES = ("pass", "fail", "not known")  # each at its exit status
 
 
 class Wrong(Exception):
@@ -148,7 +161,7 @@ def check(paths: List[str], given: Dict[str, Any]) -> None:
         raise Wrong(f"expected CONTROL and TEST, got {len(paths)} traces: patterns such as 'a/*.json' need quotes")
     if len(paths) < 2 and "--sql" not in given:
         for option in ("--html", "--open", "--gate"):
-            if option in given:
+            if option in given and (option == "--gate" or "--memory" not in given):
                 raise Wrong(f"{option} needs CONTROL and TEST")
         if paths or "--memory" not in given:
             raise Wrong(f"expected CONTROL and TEST, got {'one trace' if paths else 'none'}; see tracediff --help")
@@ -180,14 +193,48 @@ def bound(paths: List[str], given: Dict[str, Any]) -> Bound:
     return values
 
 
-def gate(db: Any, values: Bound, percent: float, verdict: str) -> Tuple[int, str]:
-    """The exit status of --gate, and why; verdict is the summary's."""
+def decide(is_slower: bool, mean: float, median: float, limit: float) -> Tuple[str, str]:
+    """What a gate says, and why that is not known. is_slower: clearly; the others are percents."""
+    above = [round(value, 6) > limit for value in (mean, median)]  # equal ones are not, whatever a double rounds to
+    if not any(above):
+        return "pass", ""
+    if not all(above):
+        return "not known", f"only the {'mean' if above[0] else 'median'} is above"
+    return ("fail", "") if is_slower else ("not known", "the difference is not clear")
+
+
+def check_runs(given: Dict[str, Any], values: Bound, percent: Optional[float]) -> None:
+    """Refuses what does not fit to several runs a side."""
+    for option in ("--html", "--open", "--clock"):
+        if option in given:
+            raise Wrong(f"{option} needs one run a side: name one of each")
+    for name in ("rank", "iteration"):
+        if values[f"control_{name}"] != values[f"test_{name}"]:
+            raise Wrong(f"--control-{name} and --test-{name} need one run a side; of several, give --{name}")
+    if percent is not None and percent > 100:
+        raise Wrong("--gate: of several runs, the limit is 100 % at most")
+
+
+def gate_runs(db: Any, values: Bound, percent: float) -> Tuple[int, str]:
+    """The same of several runs a side."""
+    reasons = [reason for reason, in db.execute(NOT_COMPARABLE, Bound(values, several=1)) if reason]
+    names, rows = ask(db, runs.STEP, Bound(values, limit=percent))
+    step = next((dict(zip(names, row)) for row in rows), None)
+    if reasons or step is None:
+        raise Wrong(f"--gate: cannot compare: {(reasons or ['a side has no steps'])[0]}")
+    outcome, why = runs.decide(step, percent)
+    return OUTCOMES.index(outcome), (f"gate: {outcome}: step {runs.percents(step)}, limit {percent:+g} %"
+                                     f"{why and f': {why}'}")
+
+
+def gate(db: Any, values: Bound, percent: float, code: str) -> Tuple[int, str]:
+    """The exit status of --gate, and why; code is that of the summary's verdict."""
     asked = [values["control_rank"], values["test_rank"]]
     if asked == [None, None] and db.execute(UNTIED, values).fetchone()[0]:
         asked = ["all", "all"]
     names, rows = ask(db, VERDICT, Bound(values, control_rank=asked[0], test_rank=asked[1]))
     found = dict(zip(names, next(rows)))
-    reasons = [reason for reason, in db.execute(NOT_COMPARABLE, values) if reason]
+    reasons = [reason for reason, in db.execute(NOT_COMPARABLE, Bound(values, several=0)) if reason]
     if not reasons and found["control_of_host"] != found["test_of_host"]:
         reasons = ["only one of them has device work"]
     if not reasons and not (found["control_ms"] and found["test_ms"]):
@@ -196,10 +243,10 @@ def gate(db: Any, values: Bound, percent: float, verdict: str) -> Tuple[int, str
         raise Wrong(f"--gate: cannot compare: {reasons[0]}")
     mean, median = (100 * (found[f"test_{of}"] - found[f"control_{of}"]) / found[f"control_{of}"]
                     for of in ("ms", "median_ms"))
-    unclear = verdict.startswith("no ") and "all" not in asked
-    slower = min(mean, median) > percent and not unclear
-    return int(slower), (f"gate: {'slower' if slower else 'not slower'} by more than {percent:g} %: mean {mean:+.1f} %,"
-                         f" median {median:+.1f} %{', not clear' if unclear else ''}")
+    # Ranks differ among each other, so of all of them only the limit counts.
+    outcome, why = decide(code == "slower" or "all" in asked, mean, median, percent)
+    return OUTCOMES.index(outcome), (f"gate: {outcome}: mean {mean:+.1f} %, median {median:+.1f} %, limit"
+                                     f" {percent:+g} %{why and f': {why}'}")
 
 
 def write(html: str, path: Optional[str]) -> str:
@@ -236,13 +283,21 @@ def run(words: List[str]) -> int:
     if "--sql" in given:
         show(table.MODES[mode or "table"](*ask(db, given["--sql"], values)))
         return 0
-    html = db.page(REPORT, values) if "--html" in given or "--open" in given else None
-    verdict = ""
-    for place, sql in enumerate(([SUMMARY] if paths else []) + ([MEMORY] if "--memory" in given else [])):
+    several = bool(paths) and runs.find(db, values)
+    if several:
+        check_runs(given, values, percent)
+    answer = runs.COMPARED if several else SUMMARY
+    html = db.page(REPORT if paths else MEMORY_PAGE, values) if "--html" in given or "--open" in given else None
+    code = ""
+    for place, sql in enumerate(([answer] if paths else []) + ([MEMORY] if "--memory" in given else [])):
         names, found = ask(db, sql, values)
         rows = list(found)
+        if sql == runs.COMPARED:
+            show(table.MODES[mode](names, rows) if mode else runs.lines(db, names, rows))
+            continue
         texts = [row[names.index("text")] for row in rows]
-        verdict = verdict or "".join(texts[:1])
+        if sql == SUMMARY:
+            code = next(row[names.index("code")] for row in rows if row[names.index("kind")] == "verdict")
         show(table.MODES[mode](names, rows) if mode else [""] * place + list(map(table.visible, texts)))
     if html is not None:
         written = write(html, given.get("--html"))
@@ -250,9 +305,11 @@ def run(words: List[str]) -> int:
             raise Wrong(f"--open: there is no browser that can be started; the page is in '{written}'")
     if percent is None:
         return 0
-    status, said = gate(db, values, percent, verdict)
+    status, said = gate_runs(db, values, percent) if several else gate(db, values, percent, code)
     if not mode:
         show([said])
+    elif OUTCOMES[status] == "not known":  # as an error is said
+        print(f"tracediff: {said}", file=sys.stderr)
     return status
 
 

@@ -5,14 +5,21 @@
 3. An answer is one JSON document of ASCII, its rows of LARGEST characters. It says what was left out, and how to ask
    for that. Names from traces are values in it, and errors are {"error": "a line"}.
 4. A question ends after the seconds that the server was given, or when its client cancels it; the next one is answered.
+   The tools run in a process of their own, which is asked to stop, and ended if it does not: SQLite asks no progress
+   handler within one call of a function, such as instr() of two long texts.
+5. Its memory is that of traces, and of a row: a value that a query makes has 8 MB at most, and a row 100 of them.
 """
 import asyncio
+import contextlib
 import difflib
 import itertools
 import json
 import math
 import os
+import queue
 import re
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -35,6 +42,8 @@ absolute are below the first directory. A question ends after N seconds (50).
 SECONDS, LOOKING = 50, 10  # of a question; of list to read files, whose ranks it then does not know
 LARGEST, WIDEST = 24000, 2000  # characters of JSON: of rows, and of a text in one
 MOST, ROWS = 1000, 100  # rows of an answer, and without a limit
+GRACE, LOOK = 2, 0.02  # seconds until the process of a question that was asked to stop is ended; of a look at it
+LIMITS = ((0, 1 << 23), (2, 100))  # of SQLite: LENGTH, bytes of a value, and COLUMN
 
 # What SQL may do: SQLITE_READ, SELECT, FUNCTION and RECURSIVE. When a table of the extension is declared, SQLite
 # updates its schema, which SQL cannot.
@@ -79,17 +88,22 @@ def cut(text: str, most: int) -> str:
 
 def page(names: List[str], rows: Iterable[Sequence[Any]], limit: int = ROWS, offset: int = 0) -> Dict[str, Any]:
     """Some rows, and what was left out."""
+    most = min(WIDEST, LARGEST // max(len(names), 1))
+    names = [cut(name, most) for name in names]
     shown: List[List[Any]] = []
     cuts: Dict[str, List[int]] = {}  # of a column with texts that were cut, what all of them show, and the longest
     answer: Dict[str, Any] = {"columns": names, "rows": shown}
-    room, most = LARGEST, min(WIDEST, LARGEST // max(len(names), 1))
+    room = LARGEST
     for row in itertools.islice(rows, offset, None):
-        cells = [value(found) for found in row]
-        for place, found in enumerate(cells):
-            if isinstance(found, str) and len(written(found)) > most + 2:
-                cells[place] = cut(found, most)
+        cells: List[Any] = []
+        for place, found in enumerate(row):
+            length = len(found) * (2 if isinstance(found, bytes) else 1) if isinstance(found, (bytes, str)) else 0
+            cell = value(found[:most + 1] if length else found)
+            if length > most or (length and len(written(cell)) > most + 2):
+                cell = cut(cell, most)
                 of = cuts.setdefault(names[place], [most, 0])
-                of[:] = min(of[0], len(cells[place])), max(of[1], len(found))
+                of[:] = min(of[0], len(cell)), max(of[1], length)
+            cells.append(cell)
         room -= len(written(cells))
         if len(shown) == limit or (shown and room < 0):
             offset += len(shown)
@@ -103,7 +117,7 @@ def page(names: List[str], rows: Iterable[Sequence[Any]], limit: int = ROWS, off
 
 
 def nearest(name: str, names: Iterable[str], otherwise: str = "") -> str:
-    found = difflib.get_close_matches(name, list(names), 3, 0.6)
+    found = difflib.get_close_matches(name[:100], list(names), 3, 0.6)
     return f"; did you mean {' or '.join(found)}?" if found else otherwise
 
 
@@ -130,6 +144,15 @@ def explained(db: Any, error: str, sql: str) -> str:
                            "".join(f"; {each} has {', '.join(names)}" for each, names in columns.items()))
 
 
+def bounded(found: Any) -> Any:
+    """A document whose texts are no longer than those of rows."""
+    if isinstance(found, dict):
+        return {key: bounded(each) for key, each in found.items()}
+    if isinstance(found, list):
+        return [bounded(each) for each in found]
+    return cut(found, WIDEST) if isinstance(found, str) else found
+
+
 class Tools:
     """What an agent may ask, each by the method of its name."""
 
@@ -137,8 +160,6 @@ class Tools:
         self.directories, self.asked_to_stop = directories, stops
         self.until = math.inf  # when the question ends
         self.db = connect()
-        if hasattr(self.db, "setlimit"):  # Python 3.11: a text that SQL makes is no larger
-            self.db.setlimit(0, 1 << 26)
         self.db.set_authorizer(self.allows)
         self.db.set_progress_handler(self.stops, 1000)
 
@@ -152,12 +173,27 @@ class Tools:
 
     def brief(self, control: str, test: str) -> Any:
         (found,), = self.db.execute("SELECT json FROM trace_brief(?, ?)", (control, test))
-        return json.loads(found)
+        return bounded(json.loads(found))
 
     def summary(self, control: str, test: str) -> Any:
         return page(*ask(self.db, "SELECT * FROM trace_summary(?, ?)", (control, test)))
 
+    @contextlib.contextmanager
+    def limits(self) -> Iterator[None]:
+        """What SQL of others makes is bounded meanwhile."""
+        limit = getattr(self.db, "setlimit", getattr(self.db, "limit", None))  # sqlite3's, from Python 3.11 on; apsw's
+        before = [limit(what, most) if limit else 0 for what, most in LIMITS]
+        try:
+            yield
+        finally:
+            for (what, _), most in zip(LIMITS, before) if limit else ():
+                limit(what, most)
+
     def query(self, sql: str, limit: int = ROWS, offset: int = 0, **traces: str) -> Any:
+        with self.limits():
+            return self.queried(sql, limit, offset, traces)
+
+    def queried(self, sql: str, limit: int, offset: int, traces: Dict[str, str]) -> Any:
         try:
             names, rows = ask(self.db, sql, traces)
             if not names:
@@ -263,28 +299,147 @@ def checked(name: str, arguments: Dict[str, Any]) -> Dict[str, Any]:
     return {argument: given for argument, given in arguments.items() if given is not None}
 
 
+def answered(tools: Tools, name: str, arguments: Dict[str, Any], seconds: float) -> Tuple[str, bool]:
+    """The answer of a tool, and whether it is an error."""
+    tools.until = end = time.monotonic() + seconds
+    try:
+        given = checked(name, arguments)
+        return written(getattr(tools, name)(**given)), False
+    except Exception as error:
+        said = said_by(error) if not isinstance(error, MemoryError) else "out of memory: ask for less"
+    if "interrupted" in said and time.monotonic() > end:
+        said = too_long(seconds)
+    elif "Permission denied" in said:
+        said += f"; only files below {tools.below()} are read: list tells them"
+    return wrong(said)
+
+
+def wrong(said: str) -> Tuple[str, bool]:
+    return written({"error": cut(said, WIDEST)}), True
+
+
+def too_long(seconds: float) -> str:
+    return (f"stopped after {seconds:g} s: ask of fewer ranks or steps, or start the server with --seconds"
+            f" {2 * seconds:g}")
+
+
+def child() -> None:
+    """The process with the tools: answers each line of stdin, [name, arguments, seconds], with one of stdout, [text, is
+    wrong]; a line `null` stops the question before it. It ends when stdin does, whatever it does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    asked: Any = queue.Queue()
+    questions = itertools.count(1)
+    stopped = [0]  # the last question that was stopped
+
+    def read() -> None:
+        number = 0
+        for line in sys.stdin.buffer:
+            question = json.loads(line)
+            if question is None:
+                stopped[0] = number
+            else:
+                number = next(questions)
+                asked.put((number, question))
+        os._exit(0)
+
+    def tell(text: str, is_wrong: bool) -> None:
+        sys.stdout.buffer.write(f"{json.dumps([text, is_wrong])}\n".encode("ascii"))
+        sys.stdout.buffer.flush()
+
+    directories = json.loads(sys.stdin.buffer.readline())
+    current = [1]
+    try:
+        tools = Tools(directories, lambda: stopped[0] >= current[0])
+    except Exception as error:
+        tell(said_by(error), True)
+        return
+    tell("", False)
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        current[0], question = asked.get()
+        tell(*answered(tools, *question))
+
+
+class Process:
+    """The process of child(), as the server sees it."""
+
+    # The directory that it is started in has traces: no module is imported from there.
+    CODE = "import sys; sys.path[:] = sys.argv[1:]; from tracediff.server import child; child()"
+
+    def __init__(self, directories: List[str]) -> None:
+        folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        self.running = subprocess.Popen([sys.executable, "-c", self.CODE, *filter(os.path.isabs, sys.path), folder],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.lines: Any = queue.Queue()  # None: it has ended
+        threading.Thread(target=self.read, daemon=True).start()
+        self.send(directories)
+
+    def read(self) -> None:
+        with self.running.stdout as stdout:  # type: ignore[union-attr]
+            for line in stdout:
+                self.lines.put(json.loads(line))
+        self.lines.put(None)
+
+    def send(self, message: Any) -> None:
+        with contextlib.suppress(OSError):  # it has ended, which its lines tell
+            self.running.stdin.write(f"{json.dumps(message)}\n".encode("ascii"))  # type: ignore[union-attr]
+            self.running.stdin.flush()  # type: ignore[union-attr]
+
+    def end(self) -> int:
+        """Ends it; returns its exit status."""
+        self.running.kill()
+        with contextlib.suppress(OSError):
+            self.running.stdin.close()  # type: ignore[union-attr]
+        return self.running.wait()
+
+
 class Answers:
-    """The tools in a thread of their own, which answers one question after the other."""
+    """The tools in a process, which answers one question after the other; one that does not stop is ended, and the next
+    question has a new one."""
 
     def __init__(self, directories: List[str], seconds: float) -> None:
-        self.seconds, self.stopped = seconds, threading.Event()
+        self.directories, self.seconds = directories, seconds
         self.thread = ThreadPoolExecutor(1)
-        self.tools = self.thread.submit(Tools, directories, lambda: self.stopped.is_set()).result()
+        self.process: Optional[Process] = None
+        self.start()
+
+    def start(self) -> Process:
+        if self.process is None:
+            self.process = Process(self.directories)
+            begun = self.process.lines.get()
+            if begun is None or begun[1]:
+                self.close()
+                raise Wrong(begun[0] if begun else "mcp: the process that answers cannot be started")
+        return self.process
+
+    def close(self) -> int:
+        process, self.process = self.process, None
+        return process.end() if process else 0
 
     def answer(self, stopped: threading.Event, name: str, arguments: Dict[str, Any]) -> Tuple[str, bool]:
-        self.stopped, end = stopped, time.monotonic() + self.seconds
-        self.tools.until = end
         try:
-            given = checked(name, arguments)
-            return written(getattr(self.tools, name)(**given)), False
+            process = self.start()
         except Exception as error:
-            said = said_by(error)
-        if "interrupted" in said and time.monotonic() > end:
-            said = (f"stopped after {self.seconds:g} s: ask of fewer ranks or steps, or start the server with --seconds"
-                    f" {2 * self.seconds:g}")
-        elif "Permission denied" in said:
-            said += f"; only files below {self.tools.below()} are read: list tells them"
-        return written({"error": said}), True
+            return wrong(said_by(error))
+        last = time.monotonic() + self.seconds + GRACE
+        process.send([name, arguments, self.seconds])
+        asked_to_stop = False
+        while True:
+            try:
+                found = process.lines.get(timeout=LOOK)
+            except queue.Empty:
+                if time.monotonic() > last:
+                    self.close()
+                    return wrong(too_long(self.seconds))
+                if stopped.is_set() and not asked_to_stop:
+                    asked_to_stop, last = True, min(last, time.monotonic() + GRACE)
+                    process.send(None)
+                continue
+            if found is not None:
+                return found[0], found[1]
+            status = self.close()
+            return wrong("the process that answered ended with"
+                         f" {f'signal {-status}' if status < 0 else f'status {status}'}: ask for less")
 
     async def ask(self, name: str, arguments: Dict[str, Any]) -> Tuple[str, bool]:
         stopped = threading.Event()
@@ -345,5 +500,8 @@ def mcp(words: List[str]) -> int:
     answers = Answers(directories, seconds)
     if sys.stdin.isatty():
         print("tracediff mcp: a client starts this, and asks on stdin; Ctrl-C ends it", file=sys.stderr)
-    asyncio.run(serve(answers))
+    try:
+        asyncio.run(serve(answers))
+    finally:
+        answers.close()
     return 0

@@ -290,7 +290,7 @@ static bool open_trace(struct failure *failure)
     struct trace *const traces[] = {&trace};
     const struct trace_request request = {
         .paths = &paths, .use = TRACE_FOR_DIFF, .ranks = &ranks, .subject = "control"};
-    bool done = paths_add(&paths, folder, failure);
+    bool done = paths_add(&paths, folder, &no_stopper, failure);
     paths_sort(&paths);
     done = done && trace_open(traces, &request, 1, &cache, failure) &&
            trace_choose_steps(&trace, &steps, STEPS_OF_RANKS, "control", &choice, failure) &&

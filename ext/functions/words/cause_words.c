@@ -15,6 +15,17 @@ static void write_label_of(struct cause_words *words, uint32_t name)
     write_bytes(&words->text, words->room, label_of(words, name));
 }
 
+/* Writes the name of a cause, or what stands for it. */
+static void write_name_of(struct cause_words *words, const struct cause *cause)
+{
+    size_t length = label_of(words, cause->name);
+    words->named = length > 0;
+    if (words->instead && words->named)
+        write_bytes(&words->text, words->instead, words->instead_length);
+    else
+        write_bytes(&words->text, words->room, length);
+}
+
 bool cause_words_begin(struct cause_words *words, const struct causes *causes)
 {
     *words = (struct cause_words){.causes = causes};
@@ -92,10 +103,11 @@ static void write_communication(struct cause_words *words, const struct cause *c
         cause->area == NAME_NONE ? NULL : &words->causes->names.items[cause->area];
     const char *end = area ? area->text + area->length : NULL;
     if (area && (begins(area->text, end, "nccl:") || begins(area->text, end, "gloo:"))) {
+        words->named = cause->area == cause->name;
         write_bytes(text, area->text, area->length);
     } else {
         size_t length = label_of(words, cause->name);
-        write_bytes(text, words->room, length);
+        write_name_of(words, cause);
         if (words->label_counts[names_find(&words->labels, words->room, length)] > 1)
             write_area(words, cause);
     }
@@ -107,7 +119,7 @@ static void write_replaced(struct cause_words *words, const struct cause *cause)
     struct writer *text = &words->text;
     if (cause->step_class == CLASS_MEMORY)
         write_string(text, "copies of ");
-    write_label_of(words, cause->name);
+    write_name_of(words, cause);
     if (cause->step_class != CLASS_MEMORY) {
         int64_t others = cause->names - (cause->added > 0 ? cause->added : cause->removed);
         if (cause->added > 1) {
@@ -137,13 +149,13 @@ static void write_late(struct cause_words *words, const struct cause *cause)
 {
     struct writer *text = &words->text;
     if (is_gap(words, cause)) {
-        write_label_of(words, cause->name);
+        write_name_of(words, cause);
         return;
     }
     bool launching = cause->single && cause->step_class == CLASS_IDLE_LAUNCH;
     write_string(text, launching ? "launching: " : "waiting for ");
     if (cause->name != NAME_NONE)
-        write_label_of(words, cause->name);
+        write_name_of(words, cause);
     else
         write_string(text, words->late > 1 ? "the host, elsewhere" : "the host");
 }
@@ -152,10 +164,10 @@ static void write_merged(struct cause_words *words, const struct cause *cause)
 {
     static const char *const stages[] = {"backward", "forward", "loader", "optimizer"};
     struct writer *text = &words->text;
-    if (cause->step_class == CLASS_MEMORY)
+    if (cause->step_class == CLASS_MEMORY && !words->bare)
         write_string(text, "copies: ");
     if (cause->merge == MERGE_BY_NAME) {
-        write_label_of(words, cause->name);
+        write_name_of(words, cause);
         write_string(text, cause->beside ? ", elsewhere" : ", everywhere");
         return;
     }
@@ -174,7 +186,7 @@ static void write_synchronized(struct cause_words *words, const struct cause *ca
     struct writer *text = &words->text;
     int64_t others = words->causes->drains->operators - 1;
     write_string(text, "synchronization: ");
-    write_label_of(words, cause->name);
+    write_name_of(words, cause);
     if (others > 0) {
         write_string(text, " and ");
         write_integer(text, others);
@@ -194,7 +206,7 @@ static void write_kind(struct cause_words *words, const struct cause *cause)
         break;
     case CAUSE_NOT_RECORDED:
         if (cause->name != NAME_NONE)
-            write_label_of(words, cause->name);
+            write_name_of(words, cause);
         else
             write_string(text, cause->step_class == CLASS_UNRECORDED
                                    ? "nothing recorded of the host"
@@ -219,12 +231,12 @@ static void write_kind(struct cause_words *words, const struct cause *cause)
         write_merged(words, cause);
         break;
     case CAUSE_CHANGED:
-        if (cause->step_class == CLASS_MEMORY)
+        if (cause->step_class == CLASS_MEMORY && !words->bare)
             write_string(text, "copies: ");
         if (cause->name == NAME_NONE)
             write_string(text, "work without a launch");
         else
-            write_label_of(words, cause->name);
+            write_name_of(words, cause);
         write_area(words, cause);
         write_recomputed(words, cause);
         break;
@@ -233,8 +245,9 @@ static void write_kind(struct cause_words *words, const struct cause *cause)
 
 void cause_words_write(struct cause_words *words, const struct cause *cause)
 {
+    words->named = false;
     write_kind(words, cause);
-    if (cause->rank != NUMBER_NONE) {
+    if (cause->rank != NUMBER_NONE && !words->bare) {
         write_string(&words->text, ", only on rank ");
         write_integer(&words->text, cause->rank);
     }

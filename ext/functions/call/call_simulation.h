@@ -6,7 +6,7 @@
 
 #include "analysis/simulation/sim_steps.h"
 #include "analysis/simulation/simulate.h"
-#include "functions/call/call_trace.h"
+#include "call_trace.h"
 
 struct call_simulation {
     const struct call_trace *opened;

@@ -1,7 +1,7 @@
 #include "call_simulation.h"
 
 #include "base/memory.h"
-#include "functions/call/sync_args.h"
+#include "functions/args/sync_args.h"
 
 /* Finds the work of the files of a trace, and adds their sites. */
 static bool find_work(struct call *call, struct call_simulation *simulation,

@@ -16,12 +16,16 @@ struct cause_words {
     size_t late, unrecorded; /* causes of the kinds 'host late' and 'not recorded' */
     char *room;           /* for a label */
     struct writer text;   /* of the current cause */
+    bool bare; /* without `copies: ` and the rank, which a line says elsewhere */
+    const char *instead; /* what stands for the label of the cause's name; NULL: the label */
+    size_t instead_length;
+    bool named; /* the current cause has been written with its name */
 };
 
 /* False if out of memory; to be ended then, too. */
 bool cause_words_begin(struct cause_words *words, const struct causes *causes);
 
-/* Writes a cause to `text`. */
+/* Writes a cause to `text`, and sets `named`. */
 void cause_words_write(struct cause_words *words, const struct cause *cause);
 
 /* Adds what was written to `text` to a result, and empties it; NULL if nothing was. */

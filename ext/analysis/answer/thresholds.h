@@ -1,0 +1,66 @@
+/*
+** The thresholds of the answer, with the rules that they belong to. Each has a test of its own on
+** both sides (test_thresholds), which fails if the number moves.
+*/
+#ifndef TRACEDIFF_THRESHOLDS_H
+#define TRACEDIFF_THRESHOLDS_H
+
+/* The verdict (trace_verdict) */
+#define OUTLIER_STEPS 4 /* C1: of fewer steps none is left out */
+#define OUTLIER_DEVIATIONS 5.0 /* C1: median absolute deviations beyond the median */
+#define OUTLIER_RATIO 1.5 /* C1: by the median */
+#define OUTLIER_PART 0.1 /* C1: of the steps, at most, but one */
+#define CLEAR_PART 0.005 /* C2.3: of control's median */
+#define SOME_OF_STEPS 4 /* C4: steps a side */
+#define SOME_SLOW_STEPS 2 /* C4: steps that are longer */
+#define SOME_PART 0.25 /* C4: of test's steps; of the others, too */
+#define SOME_RATIO 1.02 /* C4: by control's longest step */
+#define STRATUM_STEPS 8 /* C5: a side */
+#define STRATUM_RATIO 1.005 /* C5: of the medians */
+#define STRATUM_PAIRS 0.9 /* C5: of the pairs of steps */
+#define STRATA_PART 0.75 /* C5: of test's steps in strata with enough of them */
+
+/* What makes two traces comparable (J1 to J4, L6) */
+#define FEW_STEPS 3               /* fewer of a side are few, and tell no long step: J2.3, J2.4 */
+#define LONG_STEP_PERCENT 115     /* of the median: J2.4 */
+#define LONG_STEP_OF 5            /* steps or more, of which a long one also stands out: J2.4 */
+#define LONG_STEP_DEVIATIONS 5    /* median absolute deviations beyond the median: J2.4 */
+#define COMMON_SHAPES_PERCENT 90  /* of the time of operators of both sides: J2.6 */
+#define LARGEST_OPERATORS 5       /* whose shapes and types are shown: J3 */
+#define RETYPED_PERCENT 50        /* of the time of operators, from which it matters: L6.3 */
+#define RETYPED_LEAST_PERCENT 0.5 /* from which there is a row: L6.3 */
+#define RETYPED_INPUTS 16         /* the first ones, of which one says what differs: L6.2 */
+
+/* Common factors of kernels and of the host (X1 to X4, L7) */
+#define FACTOR_PARTS 5          /* nothing has more than this part of the weight: X1.2 */
+#define FACTOR_LEAST 3          /* things that are compared, and kernels that agree: X3.2, L7.4 */
+#define FACTOR_LEAST_TIME 0.1   /* the part of a side's time that these have: X3.2, L7.4 */
+#define CLOCK_LEAST_AWAY 1.02   /* the common factor, or its inverse: X3.1, X3.2 */
+#define CLOCK_TOLERANCE 0.05    /* X3.1 */
+#define CLOCK_TOLERANCE_PARTS 4 /* the part of the distance from 1 that is the tolerance: X3.1 */
+#define CLOCK_LEAST_AGREE 0.666 /* the part of the weight of the kernels that agree: X3.2 */
+#define HOST_LEAST_AWAY 1.15    /* the common factor, or its inverse, and quartiles: L7.4 */
+
+/* Cautions and causes (trace_summary) */
+#define LOAD_WAITS 0.5 /* C7: of the difference, by waits, gaps and calls */
+#define LOAD_BEYOND 0.5 /* C7, L7.5: of the difference, by operators, beyond what load explains */
+#define SECONDS_FROM 10000.0 /* C5: ms; steps from there on are in s */
+#define TIMES_FROM 999.5 /* C5: percent; from there on it is said how many times */
+#define SHARES_BELOW 9.995 /* C5: of the difference; shares from there on are not said */
+#define MOST_CAUTIONS 3 /* C8 */
+#define MOST_HEADS 6 /* C9: lines before the causes */
+#define MOST_WORKS 3 /* C10: lines of work */
+#define LINE_PART 0.01 /* C9: of the difference, of a cause that has a line */
+#define GAIN_PART 0.1 /* C11: of a cause, by which its gain differs, so that it is said */
+#define GAIN_UNITS 4.0 /* C11: halves of the last decimal; the same */
+#define REST_PART 0.75 /* C9: of all changes; if lines hold less, the rest says what it adds and takes */
+#define MOST_OF_DIFFERENCE 0.5 /* L11.6: as a whole */
+#define MOST_OF_STEP 0.05 /* L11.6: of control's step, if the difference is not clear */
+#define OVERHEAD_RATIO 2.0 /* C12: between the differences with and without the profiler */
+#define CLOCK_PART 0.5 /* C8: of the difference, by one factor of kernels */
+#define HOST_LATE_PART 0.5 /* L11.2: of the difference, by waits for the host */
+#define LONG_RATIO 1.05 /* C6.1: of the longest step by the median */
+#define LONG_PART 0.25 /* C6.2: of the difference, by one step */
+#define LONG_BESIDE 5.0 /* C6.2: times as far from the median as the shortest step */
+
+#endif

@@ -1,0 +1,184 @@
+#include "verdict.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/sort.h"
+#include "thresholds.h"
+
+/* A step of a stratum. */
+struct ranked {
+    uint32_t stratum;
+    int side;
+    double ms;
+};
+
+/* A stratum: of both sides how many steps, and the sums of their lengths. */
+struct stratum {
+    size_t steps[2];
+    double sum[2], median[2];
+    double longer; /* the part of the pairs of steps in which test's is longer; equal ones half */
+};
+
+static int ranked_order(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    return x->stratum != y->stratum ? COMPARE(x->stratum, y->stratum) : COMPARE(x->ms, y->ms);
+}
+
+/* The steps of both sides by stratum, then length; NULL on failure. */
+static struct ranked *rank_steps(const struct pair *pair, size_t *count,
+                                 const struct stopper *stopper, struct failure *failure)
+{
+    struct ranked *ranked =
+        memory_items(pair->sides[0].count + pair->sides[1].count, sizeof *ranked);
+    *count = 0;
+    for (int side = 0; side < 2 && ranked; side++)
+        for (size_t i = 0; i < pair->sides[side].count; i++) {
+            const struct pair_step *step = &pair->sides[side].steps[i];
+            ranked[(*count)++] = (struct ranked){step->first_stratum, side, step->ms};
+        }
+    if (ranked ? sort_items(ranked, *count, sizeof *ranked, ranked_order, stopper, failure)
+               : failure_memory(failure))
+        return ranked;
+    memory_free(ranked);
+    return NULL;
+}
+
+/* What a stratum is, of its steps by length. */
+static struct stratum stratum_of(const struct ranked *steps, size_t count, double *room)
+{
+    struct stratum stratum = {.longer = 0};
+    double pairs = 0;
+    for (size_t i = 0, from = 0; i < count; from = i) {
+        size_t equal[2] = {0, 0};
+        for (; i < count && steps[i].ms == steps[from].ms; i++)
+            equal[steps[i].side]++;
+        pairs += (double)equal[1] * ((double)stratum.steps[0] + (double)equal[0] / 2);
+        for (int side = 0; side < 2; side++) {
+            stratum.steps[side] += equal[side];
+            stratum.sum[side] += (double)equal[side] * steps[from].ms;
+        }
+    }
+    for (int side = 0; side < 2; side++) {
+        size_t own = 0;
+        for (size_t i = 0; i < count; i++)
+            if (steps[i].side == side)
+                room[own++] = steps[i].ms;
+        stratum.median[side] = median_of(room, own);
+    }
+    if (stratum.steps[0] > 0 && stratum.steps[1] > 0)
+        stratum.longer = pairs / (double)stratum.steps[0] / (double)stratum.steps[1];
+    return stratum;
+}
+
+/* The steps of strata that are slower, that are faster, and of all that are known; and the
+** difference at like sizes. */
+struct strata_sums {
+    double slower, faster, known, diff;
+};
+
+static void add_stratum(struct strata_sums *sums, const struct stratum *of, const struct pair *pair)
+{
+    const double *median = of->median;
+    double own[2];
+    if (of->steps[0] == 0 || of->steps[1] == 0)
+        return;
+    for (int side = 0; side < 2; side++)
+        own[side] = (double)of->steps[side];
+    sums->diff += (of->sum[1] / own[1] - of->sum[0] / own[0]) *
+                  (own[0] / (double)pair->sides[0].count + own[1] / (double)pair->sides[1].count);
+    if (of->steps[0] < STRATUM_STEPS || of->steps[1] < STRATUM_STEPS)
+        return;
+    sums->known += own[1];
+    if (median[1] >= STRATUM_RATIO * median[0] && of->longer >= STRATUM_PAIRS)
+        sums->slower += own[1];
+    if (median[0] >= STRATUM_RATIO * median[1] && of->longer <= 1 - STRATUM_PAIRS)
+        sums->faster += own[1];
+}
+
+/* C5 */
+static bool judge_sizes(struct verdict *verdict, const struct pair *pair,
+                        const struct stopper *stopper, struct failure *failure)
+{
+    struct strata_sums sums = {.known = 0};
+    size_t count;
+    struct ranked *ranked = rank_steps(pair, &count, stopper, failure);
+    double *room = ranked ? memory_items(count, sizeof *room) : NULL;
+    if (!room) {
+        memory_free(ranked);
+        return failure_memory(failure);
+    }
+    for (size_t i = 0, from = 0; i < count; from = i) {
+        while (i < count && ranked[i].stratum == ranked[from].stratum)
+            i++;
+        const struct stratum stratum = stratum_of(ranked + from, i - from, room);
+        add_stratum(&sums, &stratum, pair);
+    }
+    memory_free(room);
+    memory_free(ranked);
+    if (sums.slower > 0 && sums.faster == 0 && sums.diff >= 0)
+        verdict->is = VERDICT_SLOWER;
+    else if (sums.faster > 0 && sums.slower == 0 && sums.diff <= 0)
+        verdict->is = VERDICT_FASTER;
+    else
+        return true;
+    verdict->of = fmax(sums.slower, sums.faster) < STRATA_PART * sums.known ? OF_SOME_SIZES
+                                                                            : OF_LIKE_SIZES;
+    return true;
+}
+
+/* C4 */
+static bool is_slower_in_some(const struct pair *pair, struct verdict *verdict)
+{
+    const struct pair_side *control = &pair->sides[0], *test = &pair->sides[1];
+    int64_t slow = 0, within = 0, steps = test->windows / (test->ranks > 0 ? test->ranks : 1);
+    for (size_t i = 0; i < test->count; i++) {
+        double ms = test->steps[i].ms;
+        slow += !test->steps[i].is_out && ms > 2 * control->high - control->low &&
+                ms > SOME_RATIO * control->high;
+        within += !test->steps[i].is_out && ms <= control->high;
+    }
+    verdict->slow = slow;
+    return control->windows >= SOME_OF_STEPS && test->windows >= SOME_OF_STEPS &&
+           slow >= SOME_SLOW_STEPS && slow + within == steps &&
+           (double)slow >= SOME_PART * (double)steps &&
+           (double)slow <= (1 - SOME_PART) * (double)steps;
+}
+
+bool pair_is_apart(const struct pair *pair)
+{
+    const struct pair_side *control = &pair->sides[0], *test = &pair->sides[1];
+    return test->low > control->high || control->low > test->high;
+}
+
+/* C2.3 */
+static bool is_unclear(const struct pair *pair)
+{
+    const struct pair_side *control = &pair->sides[0], *test = &pair->sides[1];
+    double diff = test->median - control->median;
+    double range = fmax(control->high - control->low, test->high - test->low);
+    return fabs(diff) < CLEAR_PART * control->median || diff * pair_diff(pair) <= 0 ||
+           (!pair_is_apart(pair) && fabs(diff) < range);
+}
+
+bool verdict_find(struct verdict *verdict, const struct pair *pair, bool same,
+                  const struct stopper *stopper, struct failure *failure)
+{
+    const struct pair_side *control = &pair->sides[0], *test = &pair->sides[1];
+    *verdict = (struct verdict){.is = VERDICT_UNCLEAR};
+    bool some = test->count > 0 && is_slower_in_some(pair, verdict);
+    if (control->count == 0 || test->count == 0) {
+        verdict->is = VERDICT_NOTHING;
+    } else if (same) {
+        verdict->is = VERDICT_SAME;
+    } else if (pair->strata_count > 1) {
+        return judge_sizes(verdict, pair, stopper, failure);
+    } else if (some) {
+        verdict->is = VERDICT_SLOWER;
+        verdict->of = OF_SOME_STEPS;
+    } else if (!is_unclear(pair)) {
+        verdict->is = test->median > control->median ? VERDICT_SLOWER : VERDICT_FASTER;
+    }
+    return true;
+}

@@ -1,0 +1,253 @@
+#include "answer_facts.h"
+
+#include <string.h>
+
+#include "analysis/answer/thresholds.h"
+#include "base/memory.h"
+#include "call_work.h"
+#include "text/ascii.h"
+#include "work_sums.h"
+
+bool name_is_loader(const struct name *name)
+{
+    return name && begins(name->text, name->text + name->length, "enumerate(DataLoader)");
+}
+
+/* Opens both sides with the steps that are kept. */
+static bool open_sides(struct answer_facts *facts, const struct selection *control,
+                       const struct selection *test, struct call_trace *opened, bool *open)
+{
+    const struct call_sides_request request = {
+        .ranks = {control, test},
+        .iterations = {facts->pair.iterations[0], facts->pair.iterations[1]}};
+    *open = *open || call_sides_open_as(facts->call, &request, opened);
+    return *open;
+}
+
+bool facts_kept(struct answer_facts *facts)
+{
+    const struct selection *ranks = facts->pair.ranks.chosen;
+    return open_sides(facts, &ranks[0], &ranks[1], facts->kept, &facts->has_kept);
+}
+
+bool facts_each(struct answer_facts *facts)
+{
+    const struct selection *ranks = facts->pair.ranks.each;
+    return open_sides(facts, &ranks[0], &ranks[1], facts->each, &facts->has_each);
+}
+
+/* Whether a rank of a side is compared. */
+static bool has_rank(const struct answer_facts *facts, int side, int64_t rank)
+{
+    const struct selection *each = &facts->pair.ranks.each[side];
+    const struct trace *trace = &facts->each[side].trace;
+    return each->kind == SELECT_ALL ? has_integer(trace->ranks, trace->rank_count, rank)
+                                    : has_integer(each->values, each->count, rank);
+}
+
+/* How many ranks of a side are compared. */
+static size_t rank_count(const struct answer_facts *facts, int side)
+{
+    const struct selection *each = &facts->pair.ranks.each[side];
+    return each->kind == SELECT_ALL ? facts->each[side].trace.rank_count : each->count;
+}
+
+/* Lists the ranks whose steps are compared one by one. */
+static bool list_units(struct answer_facts *facts)
+{
+    const struct trace *control = &facts->each[0].trace;
+    size_t most = facts->pair.is_job ? control->rank_count : 1;
+    facts->units = memory_zeroed(most, sizeof *facts->units);
+    if (!facts->units)
+        return failure_memory(&facts->call->failure);
+    if (!facts->pair.is_job)
+        facts->units[facts->unit_count++].rank = NUMBER_NONE;
+    for (size_t i = 0; facts->pair.is_job && i < most; i++)
+        if (has_rank(facts, 0, control->ranks[i]) && has_rank(facts, 1, control->ranks[i]))
+            facts->units[facts->unit_count++].rank = control->ranks[i];
+    return true;
+}
+
+bool facts_units(struct answer_facts *facts)
+{
+    bool done = facts->has_units || (facts_each(facts) && list_units(facts));
+    for (size_t i = 0; done && !facts->has_units && i < facts->unit_count; i++) {
+        struct answer_unit *unit = &facts->units[i];
+        const struct selection *each = facts->pair.ranks.each;
+        struct selection own = {SELECT_LIST, &unit->rank, 1, NULL, false};
+        done = facts->pair.is_job
+                   ? open_sides(facts, &own, &own, unit->opened, &unit->open)
+                   : open_sides(facts, &each[0], &each[1], unit->opened, &unit->open);
+    }
+    facts->has_units = done;
+    return done;
+}
+
+static bool find_device(struct answer_facts *facts, struct answer_unit *unit)
+{
+    unit->has_device =
+        unit->has_device || device_sums_find(facts->call, unit->opened, false, &unit->device);
+    return unit->has_device;
+}
+
+bool facts_clock(struct answer_facts *facts, struct answer_unit *unit)
+{
+    unit->has_clock =
+        unit->has_clock ||
+        (find_device(facts, unit) &&
+         call_clock_factor_find(facts->call, unit->opened, &unit->device, &unit->clock));
+    return unit->has_clock;
+}
+
+bool facts_host(struct answer_facts *facts, struct answer_unit *unit)
+{
+    unit->has_host =
+        unit->has_host || call_host_factor_find(facts->call, unit->opened, NULL, &unit->host);
+    return unit->has_host;
+}
+
+bool facts_causes(struct answer_facts *facts)
+{
+    const struct call_causes_request request = {
+        .clock = facts->pair.clock,
+        .iterations = {facts->pair.iterations[0], facts->pair.iterations[1]}};
+    facts->has_causes =
+        facts->has_causes || (facts_kept(facts) && call_causes_find(facts->call, &request,
+                                                                    facts->kept, &facts->causes));
+    return facts->has_causes;
+}
+
+bool facts_work(struct answer_facts *facts)
+{
+    facts->has_work = facts->has_work || (facts_each(facts) && call_work_find(facts->call, facts->each,
+                                                                              &facts->work));
+    return facts->has_work;
+}
+
+bool facts_checks(struct answer_facts *facts)
+{
+    bool done = facts->has_checks || facts_units(facts);
+    bool all = !facts->pair.is_job || (facts->unit_count == rank_count(facts, 0) &&
+                                       facts->unit_count == rank_count(facts, 1));
+    const struct keyed **device =
+        done ? memory_items(facts->unit_count, sizeof *device) : NULL;
+    done = done && (device || failure_memory(&facts->call->failure));
+    for (size_t i = 0; done && !facts->has_checks && i < facts->unit_count; i++) {
+        done = find_device(facts, &facts->units[i]);
+        device[i] = &facts->units[i].device;
+    }
+    if (done && !facts->has_checks) {
+        const struct checks_request request = {.opened = facts->each,
+                                               .clock = facts->pair.clock,
+                                               .shapes = true,
+                                               .device = all ? device : NULL,
+                                               .device_count = facts->unit_count};
+        done = call_checks_find(facts->call, &request, &facts->checks);
+    }
+    memory_free(device);
+    facts->has_checks = done;
+    return done;
+}
+
+/* Whether waits, gaps and calls make half of the difference (C7). */
+static bool find_waiting(struct answer_facts *facts)
+{
+    wide_time waits = 0;
+    if (!facts_causes(facts))
+        return false;
+    const struct causes *causes = &facts->causes.causes;
+    for (size_t i = 0; i < causes->count; i++) {
+        const struct cause *cause = &causes->items[i];
+        const struct name *name =
+            cause->name == NAME_NONE ? NULL : &causes->names.items[cause->name];
+        if (cause->kind == CAUSE_NOT_RECORDED || cause->step_class == CLASS_CALL ||
+            name_is_loader(name))
+            waits += cause->diff;
+    }
+    facts->load.is_waiting =
+        (double)waits / (double)causes->windows[0] / (double)causes->windows[1] / 1e6 /
+            pair_diff(&facts->pair.pair) >=
+        LOAD_WAITS;
+    return true;
+}
+
+/* Whether work changed: operators run more or less often, or take longer than load explains. */
+static bool find_other_work(struct answer_facts *facts)
+{
+    bool done = facts_work(facts);
+    facts->load.other_work = done && facts->work.count > 0;
+    for (size_t i = 0; done && i < facts->unit_count; i++) {
+        struct answer_unit *unit = &facts->units[i];
+        done = facts_host(facts, unit);
+        facts->load.other_work =
+            facts->load.other_work ||
+            (done && unit->host.outcome != FACTOR_NOTHING &&
+             unit->host.beyond / 1000 / pair_diff(&facts->pair.pair) >= LOAD_BEYOND);
+    }
+    return done;
+}
+
+const struct host_factor *facts_load(const struct answer_facts *facts)
+{
+    return facts->pair.is_job ? &facts->host : &facts->units[0].host;
+}
+
+/* C7 */
+static bool find_load(struct answer_facts *facts)
+{
+    const struct pair_side *sides = facts->pair.pair.sides;
+    const struct host_factor *host;
+    if (!sides[0].of_host || !sides[1].of_host || facts->pair.verdict.is <= VERDICT_SAME)
+        return true;
+    if (!facts_units(facts))
+        return false;
+    if (facts->pair.is_job
+            ? !call_host_factor_find(facts->call, facts->each, NULL, &facts->host)
+            : !facts_host(facts, &facts->units[0]))
+        return false;
+    host = facts_load(facts);
+    facts->load.there = host->outcome == FACTOR_ONE || host->outcome == FACTOR_DIFFERS;
+    facts->load.one_factor = host->outcome == FACTOR_ONE;
+    facts->load.ms = host->host.explained / 1000;
+    facts->load.factor = host->common;
+    return !facts->load.there || facts->pair.verdict.is == VERDICT_UNCLEAR ||
+           (find_waiting(facts) && find_other_work(facts));
+}
+
+bool facts_open(struct call *call, enum step_clock clock, struct answer_facts *facts)
+{
+    *facts = (struct answer_facts){.call = call};
+    if (!call_pair_open(call, clock, &facts->pair) || !find_load(facts))
+        return false;
+    facts->judged = judge(&facts->pair.pair, &facts->pair.verdict, &facts->load);
+    return true;
+}
+
+static void close_sides(struct call_trace *opened, bool open)
+{
+    for (int side = 0; open && side < 2; side++)
+        call_trace_close(&opened[side]);
+}
+
+void facts_close(struct answer_facts *facts)
+{
+    for (size_t i = 0; i < facts->unit_count; i++) {
+        struct answer_unit *unit = &facts->units[i];
+        if (unit->has_clock)
+            clock_factor_clear(&unit->clock);
+        if (unit->has_host)
+            host_factor_clear(&unit->host);
+        keyed_clear(&unit->device);
+        close_sides(unit->opened, unit->open);
+    }
+    memory_free(facts->units);
+    if (facts->has_checks)
+        checks_clear(&facts->checks);
+    if (facts->has_work)
+        run_changes_clear(&facts->work);
+    call_causes_close(&facts->causes);
+    close_sides(facts->kept, facts->has_kept);
+    close_sides(facts->each, facts->has_each);
+    call_pair_close(&facts->pair);
+    *facts = (struct answer_facts){.call = NULL};
+}

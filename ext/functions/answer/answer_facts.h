@@ -1,0 +1,65 @@
+/*
+** What an answer asks of both traces. Each is found when it is first asked for, and kept as long as
+** the facts. What can fail fills call->failure.
+*/
+#ifndef TRACEDIFF_ANSWER_FACTS_H
+#define TRACEDIFF_ANSWER_FACTS_H
+
+#include "analysis/answer/judgement.h"
+#include "analysis/sums/run_changes.h"
+#include "call_checks.h"
+#include "call_factors.h"
+#include "call_pair.h"
+
+/* Ranks whose kernels, or whose host, may have a factor of their own: each rank of a job, else all
+** that are compared. */
+struct answer_unit {
+    int64_t rank; /* of a job */
+    bool open, has_device, has_clock, has_host;
+    struct call_trace opened[2]; /* by side, like all pairs here; the steps that are kept */
+    struct keyed device; /* by enum device_key */
+    struct clock_factor clock;
+    struct host_factor host;
+};
+
+struct answer_facts {
+    struct call *call;
+    struct call_pair pair;
+    bool has_kept, has_each, has_units, has_causes, has_checks, has_work;
+    struct call_trace kept[2]; /* the ranks, with the steps that are kept */
+    struct call_trace each[2]; /* these ranks one by one */
+    struct answer_unit *units;
+    size_t unit_count;
+    struct call_causes causes; /* of the steps that are kept; not merged until a caller does */
+    struct checks checks;
+    struct run_changes work;
+    struct load load;
+    struct host_factor host; /* of a job whose load is asked for: of all ranks together */
+    enum judged judged;
+};
+
+/* Opens the pair, and judges it. To be closed on failure, too. */
+bool facts_open(struct call *call, enum step_clock clock, struct answer_facts *facts);
+
+/* These may be asked for if there is something to compare. Each returns false on failure. */
+bool facts_kept(struct answer_facts *facts);
+bool facts_each(struct answer_facts *facts);
+bool facts_units(struct answer_facts *facts);
+bool facts_causes(struct answer_facts *facts);
+bool facts_checks(struct answer_facts *facts);
+bool facts_work(struct answer_facts *facts);
+
+/* The factors of a unit. */
+bool facts_clock(struct answer_facts *facts, struct answer_unit *unit);
+bool facts_host(struct answer_facts *facts, struct answer_unit *unit);
+
+/* The load of the host, if it is there. */
+const struct host_factor *facts_load(const struct answer_facts *facts);
+
+/* Does nothing to a zeroed struct. */
+void facts_close(struct answer_facts *facts);
+
+/* Whether the name of a cause is that of a loader of data. */
+bool name_is_loader(const struct name *name);
+
+#endif

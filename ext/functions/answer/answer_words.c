@@ -1,0 +1,585 @@
+#include "answer_words.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analysis/answer/thresholds.h"
+#include "base/memory.h"
+#include "check_words.h"
+#include "functions/words/factor_words.h"
+#include "functions/words/label_words.h"
+#include "functions/words/rank_words.h"
+#include "functions/words/verdict_words.h"
+
+/* While a line is written. It is the prefix, the body and the tail; of one that is too long, the
+** body is cut. */
+struct words {
+    struct answer *answer;
+    struct amounts amounts;
+    const struct answer_line *line;
+    struct writer prefix, body, tail, behind;
+};
+
+static const char *const side_names[] = {"control", "test"};
+
+struct amounts amounts_of(const struct answer *answer)
+{
+    const struct pair_side *sides = answer->facts.pair.pair.sides;
+    bool there[2] = {sides[0].count > 0, sides[1].count > 0}, both = there[0] && there[1];
+    bool seconds = both && fmax(sides[0].mean, sides[1].mean) >= SECONDS_FROM;
+    struct amounts amounts = {.unit = seconds ? "s" : "ms", .size = seconds ? 1000 : 1};
+    double diff = fabs(sides[1].mean - sides[0].mean);
+    double of = (diff < CLEAR_PART * sides[0].mean ? sides[0].mean : diff) / amounts.size;
+    amounts.digits = !both || of < 1 ? 3 : of < 10 ? 2 : of < 100 ? 1 : 0;
+    amounts.least = amounts.size * 0.5 * pow(10, -amounts.digits);
+    return amounts;
+}
+
+/* A time in its unit, with a sign; and without sign and unit. */
+static void write_change_of(struct words *words, struct writer *text, double ms)
+{
+    write_format(text, "%+.*f %s", words->amounts.digits, ms / words->amounts.size,
+                 words->amounts.unit);
+}
+
+static void write_time(struct words *words, struct writer *text, double ms)
+{
+    write_format(text, "%.*f", words->amounts.digits, ms / words->amounts.size);
+}
+
+/* `12.3 -> 45.6 ms a step` */
+static void write_both(struct words *words, struct writer *text, double control, double test)
+{
+    write_time(words, text, control);
+    write_string(text, " -> ");
+    write_time(words, text, test);
+    write_format(text, " %s a ", words->amounts.unit);
+}
+
+/* The difference at like sizes, as a part of the step of control. */
+static void write_alike_percent(struct words *words, struct writer *text)
+{
+    double control = words->answer->facts.pair.pair.sides[0].mean;
+    if (control != 0)
+        write_format(text, " (%+.1f %%)", 100 * words->answer->causes.alike_ms / control);
+}
+
+static void write_rise(struct writer *text, double control, double test)
+{
+    double rise = 100 * (test - control) / control;
+    if (control == 0)
+        return;
+    if (rise >= TIMES_FROM) {
+        write_string(text, " (x ");
+        write_grouped(text, (int64_t)round(test / control));
+        write_string(text, ")");
+    } else {
+        write_format(text, " (%+.*f %%)", (fabs(rise) < 9.95) + (fabs(rise) < 0.995), rise);
+    }
+}
+
+static void write_verdict(struct words *words)
+{
+    const struct answer_facts *facts = &words->answer->facts;
+    const struct pair *pair = &facts->pair.pair;
+    const struct pair_side *sides = pair->sides;
+    struct writer *text = &words->body;
+    bool steps = sides[0].windows > 0 || sides[1].windows > 0;
+    write_judged(text, facts->judged, &facts->pair.verdict, sides[1].windows);
+    if (!words->answer->compared) {
+        write_string(text, ": no events in ");
+        write_string(text, sides[0].count > 0   ? "test"
+                           : sides[1].count > 0 ? "control"
+                                                : "control and in test");
+        return;
+    }
+    if (pair->strata_count > 1 && facts->judged == JUDGED_CLEAR) {
+        write_string(text, ": ");
+        write_change_of(words, text, words->answer->causes.alike_ms);
+        write_alike_percent(words, text);
+        write_string(text, "; over all sizes ");
+        write_both(words, text, sides[0].mean, sides[1].mean);
+        write_string(text, "step");
+        return;
+    }
+    write_string(text, pair->strata_count > 1 ? " over all sizes: " : ": ");
+    write_both(words, text, sides[0].mean, sides[1].mean);
+    write_string(text, steps ? "step, " : "trace, ");
+    if (fabs(pair_diff(pair)) < words->amounts.least) {
+        write_format(text, "0 %s", words->amounts.unit);
+    } else {
+        write_change_of(words, text, pair_diff(pair));
+        write_rise(text, sides[0].mean, sides[1].mean);
+    }
+}
+
+/* How much is said of the coverage, so that there is room: the shorter, the less. */
+enum brevity { BRIEF_UNIT = 1, BRIEF_ALL, BRIEF_STEPS, BRIEF_RECORDING, BREVITIES };
+
+/* `3.044-3.072` */
+static void write_range(struct words *words, const struct pair_side *side)
+{
+    struct writer *text = &words->body;
+    size_t low = text->length;
+    write_time(words, text, side->low);
+    size_t length = text->length - low;
+    write_string(text, "-");
+    write_time(words, text, side->high);
+    if (!text->failed && text->length == low + 2 * length + 1 &&
+        memcmp(text->bytes + low, text->bytes + low + length + 1, length) == 0)
+        text->length = low + length;
+}
+
+static void write_ranks_of(struct words *words)
+{
+    const struct call_pair *pair = &words->answer->facts.pair;
+    const struct pair_side *sides = pair->pair.sides;
+    struct writer *text = &words->body;
+    if (pair->is_job)
+        write_format(text, "job of %lld ranks", (long long)pair->ranks.ranks);
+    else if (sides[0].ranks > 1 && sides[0].ranks == sides[1].ranks)
+        write_format(text, "%lld ranks", (long long)sides[0].ranks);
+    else if (sides[0].ranks > 1)
+        write_format(text, "%lld ranks and %lld", (long long)sides[0].ranks,
+                     (long long)sides[1].ranks);
+    else if (sides[1].ranks > 1)
+        write_format(text, "1 rank and %lld", (long long)sides[1].ranks);
+    else if (sides[0].lowest_rank == sides[1].lowest_rank)
+        write_format(text, "rank %lld", (long long)sides[0].lowest_rank);
+    else
+        write_format(text, "ranks %lld, %lld", (long long)sides[0].lowest_rank,
+                     (long long)sides[1].lowest_rank);
+}
+
+static void write_order(struct words *words, int brevity)
+{
+    const struct answer_facts *facts = &words->answer->facts;
+    const struct pair *pair = &facts->pair.pair;
+    struct writer *text = &words->body;
+    bool longer = pair->sides[1].low > pair->sides[0].high;
+    if (facts->judged == JUDGED_SAME)
+        write_string(text, brevity < BRIEF_ALL ? ": all parts are equal; " : ": parts are equal; ");
+    else if (pair->strata_count > 1)
+        write_format(text, ", of %lld sizes; ", (long long)pair->strata_count);
+    else if (pair_is_apart(pair))
+        write_format(text, ": %s%s; ", brevity < BRIEF_ALL ? "all " : "",
+                     longer ? "longer" : "shorter");
+    else
+        write_string(text, ": they overlap; ");
+}
+
+static void write_coverage_by(struct words *words, int brevity)
+{
+    const struct pair_side *sides = words->answer->facts.pair.pair.sides;
+    const char *of = brevity < BRIEF_ALL     ? " steps of "
+                     : brevity < BRIEF_STEPS ? " steps "
+                                             : " of ";
+    struct writer *text = &words->body;
+    text->length = 0;
+    if (sides[0].windows == 1)
+        write_string(text, "1 step of ");
+    else if (sides[0].windows > 0)
+        write_format(text, "%lld%s", (long long)sides[0].windows, of);
+    else
+        write_string(text, sides[1].windows > 0 ? "a whole trace of " : "whole traces of ");
+    write_range(words, &sides[0]);
+    if (brevity < BRIEF_UNIT || words->amounts.size > 1)
+        write_format(text, " %s", words->amounts.unit);
+    if (sides[1].windows > 0)
+        write_format(text, ", %lld of ", (long long)sides[1].windows);
+    else
+        write_string(text, sides[0].windows > 0 ? ", a whole trace of " : " and ");
+    write_range(words, &sides[1]);
+    write_order(words, brevity);
+    write_ranks_of(words);
+    if (words->answer->facts.judged != JUDGED_SAME)
+        write_format(text, "; %s a side: see trace_ab",
+                     brevity < BRIEF_RECORDING ? "one recording" : "one");
+}
+
+static void write_coverage(struct words *words)
+{
+    int brevity = 0;
+    write_coverage_by(words, brevity);
+    while (words->body.length > LINE_LENGTH && brevity + 1 < BREVITIES)
+        write_coverage_by(words, ++brevity);
+}
+
+static void write_mix(struct words *words)
+{
+    struct writer *text = &words->body;
+    write_string(text, "at like sizes ");
+    write_change_of(words, text, words->answer->causes.alike_ms);
+    write_alike_percent(words, text);
+    write_string(text, "; from another mix of requests ");
+    write_change_of(words, text, words->answer->causes.mix_ms);
+}
+
+static void write_untraced(struct words *words)
+{
+    struct writer *text = &words->body;
+    write_string(text, "untraced: ");
+    write_both(words, text, words->line->control_ms, words->line->test_ms);
+    write_string(text, "step, ");
+    write_change_of(words, text, words->line->diff_ms);
+    write_string(text, "; traced ");
+    write_change_of(words, text, pair_diff(&words->answer->facts.pair.pair));
+}
+
+const char *caution_code(const struct answer *answer, const struct caution *caution)
+{
+    static const char *const codes[] = {
+        [CAUTION_OVERHEAD] = "overhead", [CAUTION_LOAD] = "load",
+        [CAUTION_CLOCK] = "clock",       [CAUTION_RANKS] = "ranks",
+        [CAUTION_OUTLIER] = "outlier",   [CAUTION_LONG_STEP] = "long_step",
+        [CAUTION_GAINS] = "gains"};
+    return caution->code == CAUTION_CHECK
+               ? check_words_topic(answer->facts.checks.items[caution->of].code)
+               : codes[caution->code];
+}
+
+bool caution_names_rank(const struct answer *answer, const struct caution *caution)
+{
+    const struct call_pair *pair = &answer->facts.pair;
+    bool of_step = caution->code == CAUTION_OUTLIER || caution->code == CAUTION_LONG_STEP;
+    bool of_rank = caution->code == CAUTION_CLOCK ||
+                   (caution->code == CAUTION_LOAD && caution->of_load);
+    return pair->is_job && pair->ranks.ranks > 1 && (of_step || (of_rank && caution->parts == 1));
+}
+
+/* What a step has more of than others. */
+static void write_surplus(struct words *words, const struct long_step *step)
+{
+    const struct answer *answer = words->answer;
+    const char *own = step->step_class == CLASS_NONE ? "" : step_class_name(step->step_class);
+    bool unrecorded = step->step_class == CLASS_IDLE_UNRECORDED ||
+                      step->step_class == CLASS_UNRECORDED;
+    struct writer *text = &words->body;
+    if (answer->facts.pair.is_job)
+        write_format(text, "rank %lld has ", (long long)step->rank);
+    write_string(text, unrecorded ? "more time " : "more of ");
+    if (step->name != NAME_NONE)
+        write_label_of_name(text, &answer->cautions.long_steps.names.items[step->name]);
+    else
+        write_string(text, unrecorded ? "in which nothing is recorded" : own);
+}
+
+static void write_clock(struct words *words, const struct caution *caution)
+{
+    const struct call_pair *pair = &words->answer->facts.pair;
+    struct writer *text = &words->body;
+    if (caution_names_rank(words->answer, caution))
+        write_format(text, "rank %lld: ", (long long)caution->rank);
+    write_format(text, "kernels are %s by one factor ", caution->factor > 1 ? "slower" : "faster");
+    if (pair->is_job && caution->parts > 1 && caution->parts < pair->ranks.ranks)
+        write_format(text, "on %lld ranks, as rank %lld ", (long long)caution->parts,
+                     (long long)caution->rank);
+    write_format(text, "(x%.2f): look at the clock first", caution->factor);
+}
+
+static void write_load(struct words *words, const struct caution *caution)
+{
+    const struct call_pair *pair = &words->answer->facts.pair;
+    struct writer *text = &words->body;
+    if (!caution->of_load) {
+        host_load_write(text, facts_load(&words->answer->facts));
+        return;
+    }
+    if (caution_names_rank(words->answer, caution))
+        write_format(text, "rank %lld: ", (long long)caution->rank);
+    else if (pair->is_job && caution->parts < pair->ranks.ranks)
+        write_format(text, "%lld ranks, as rank %lld: ", (long long)caution->parts,
+                     (long long)caution->rank);
+    host_load_write(text, &words->answer->facts.units[caution->of].host);
+}
+
+/* How many times as long as the median a step is. */
+static void write_times(struct writer *text, const struct long_step *step)
+{
+    if (step->ratio >= 9.95)
+        write_grouped(text, (int64_t)round(step->ratio));
+    else
+        write_format(text, "%.1f", step->ratio);
+}
+
+static void write_outlier(struct words *words, const struct caution *caution)
+{
+    const struct long_step *step = &words->answer->cautions.long_steps.items[caution->of];
+    struct writer *text = &words->body;
+    const char *side = side_names[step->side];
+    if (caution->parts + caution->others == 1) {
+        write_format(text, "step %lld of %s is left out: ", (long long)step->iteration, side);
+        write_times(text, step);
+        write_string(text, " times as long; ");
+    } else {
+        write_format(text, "%lld %s of %s", (long long)caution->parts,
+                     caution->parts == 1 ? "step" : "steps", side);
+        if (caution->others > 0)
+            write_format(text, " and %lld of %s", (long long)caution->others,
+                         side_names[!step->side]);
+        write_format(text, " are left out, as step %lld (x ", (long long)step->iteration);
+        write_times(text, step);
+        write_string(text, "): ");
+    }
+    write_surplus(words, step);
+}
+
+static void write_long_step(struct words *words, const struct caution *caution)
+{
+    const struct long_step *step = &words->answer->cautions.long_steps.items[caution->of];
+    const struct call_pair *pair = &words->answer->facts.pair;
+    const struct pair_side *side = &pair->pair.sides[step->side];
+    bool one = pair->is_job || side->ranks == 1;
+    struct writer *text = &words->body;
+    if (one)
+        write_format(text, "step %lld of ", (long long)step->iteration);
+    else
+        write_string(text, "a step of ");
+    write_string(text, side_names[step->side]);
+    write_string(text, " takes ");
+    write_time(words, text, side->high);
+    write_format(text, " %s, median ", words->amounts.unit);
+    write_time(words, text, side->median);
+    if (one) {
+        write_string(text, "; ");
+        write_surplus(words, step);
+    }
+}
+
+static void write_check(struct words *words, const struct caution *caution)
+{
+    const struct checks *checks = &words->answer->facts.checks;
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    check_words_why(text, checks, &checks->items[caution->of]);
+    char *why = sqlite3_str_finish(text);
+    if (why)
+        write_string(&words->body, why);
+    else
+        words->body.failed = true;
+    sqlite3_free(why);
+}
+
+static void write_caution(struct words *words)
+{
+    const struct answer *answer = words->answer;
+    const struct caution *caution = &answer->cautions.chosen.items[words->line->of];
+    struct writer *text = &words->body;
+    write_string(&words->prefix, "caution: ");
+    if (words->line->of == answer->cautions.chosen.count) { /* the simulation failed */
+        write_string(text, "gains are not known: ");
+        write_string(text, answer->causes.texts.items[answer->causes.failed].text);
+        return;
+    }
+    switch (caution->code) {
+    case CAUTION_CHECK:
+        write_check(words, caution);
+        break;
+    case CAUTION_OVERHEAD:
+        write_string(text, "the profiler changes the difference: without it ");
+        write_change_of(words, text, answer_untraced(answer));
+        break;
+    case CAUTION_LOAD:
+        write_load(words, caution);
+        break;
+    case CAUTION_CLOCK:
+        write_clock(words, caution);
+        break;
+    case CAUTION_RANKS:
+        write_left_out(text, &answer->facts.pair.ranks.left_out);
+        break;
+    case CAUTION_OUTLIER:
+        write_outlier(words, caution);
+        break;
+    default:
+        write_long_step(words, caution);
+        break;
+    }
+    if (!isnan(words->line->diff_ms)) {
+        write_string(&words->tail,
+                     caution->code == CAUTION_OUTLIER ? "; would add " : "; makes ");
+        write_change_of(words, &words->tail, words->line->diff_ms);
+    }
+}
+
+/* What a line of a cause is of, in a word. */
+static const char *class_word(const struct answer_line *line)
+{
+    static const char *const kinds[] = {"host late", "queued", "not recorded", "mix", "moved"};
+    const char *step_class = line->step_class ? line->step_class : "";
+    if (line->kind == LINE_REST)
+        return "";
+    if (strcmp(line->code, cause_kind_name(CAUSE_SYNCHRONIZED)) == 0)
+        return kinds[0];
+    for (int i = 0; i < COUNT_OF(kinds); i++)
+        if (strcmp(line->code, kinds[i]) == 0)
+            return kinds[i];
+    return strcmp(step_class, "comm") == 0      ? "communication"
+           : strcmp(step_class, "memory") == 0  ? "copies"
+           : strcmp(step_class, "compute") == 0 ? "compute"
+                                                : "host";
+}
+
+static void write_share(struct words *words)
+{
+    const struct answer_line *line = words->line;
+    char ms[64], share[32] = "";
+    if (fabs(line->diff_ms) < words->amounts.least)
+        strcpy(ms, "0");
+    else
+        sqlite3_snprintf(sizeof ms, ms, "%+.*f", words->amounts.digits,
+                         line->diff_ms / words->amounts.size);
+    if (judged_is_told(words->answer->facts.judged) && fabs(line->share) < SHARES_BELOW)
+        sqlite3_snprintf(sizeof share, share, "%.0f %%", 100 * line->share);
+    write_format(&words->prefix, "%8s %-2s %6s  %-13s  ", ms, words->amounts.unit, share,
+                 class_word(line));
+}
+
+/* C11: what a step gains if only this cause is undone. */
+static void write_gain(struct words *words)
+{
+    const struct answer_causes *causes = &words->answer->causes;
+    const struct answer_cause *cause = &causes->items[words->line->of];
+    double least = words->amounts.least;
+    struct writer *text = &words->tail;
+    if (cause->untold && fabs(cause->diff_ms) >= GAIN_UNITS * least) {
+        write_format(text, "; undone: not known (%s hidden)", cause->diff_ms > 0 ? "less" : "more");
+        return;
+    }
+    if (!(fabs(cause->gain_ms - cause->diff_ms) >
+          fmax(GAIN_PART * fabs(cause->diff_ms), GAIN_UNITS * least)))
+        return;
+    if (fabs(cause->gain_ms) < least) {
+        write_string(text, "; undone: no change");
+    } else {
+        write_string(text, "; undone: ");
+        write_change_of(words, text, -cause->gain_ms);
+    }
+    if (cause->hidden_by == NAME_NONE)
+        return;
+    const struct name *hider = &causes->texts.items[cause->hidden_by];
+    const struct name *own = &causes->texts.items[cause->text];
+    if (hider->length <= own->length && memcmp(hider->text, own->text, hider->length) == 0)
+        return;
+    write_string(&words->behind, ", hidden by ");
+    write_bytes(&words->behind, hider->text, hider->length);
+}
+
+static bool write_cause(struct words *words)
+{
+    const struct answer_causes *causes = &words->answer->causes;
+    const struct answer_cause *cause = &causes->items[words->line->of];
+    const struct name *text = &causes->texts.items[cause->text];
+    write_share(words);
+    if (!words->line->counts)
+        write_bytes(&words->body, text->text, text->length);
+    else if (!answer_cause_text(&words->answer->facts, causes, words->line->of,
+                                words->line->counts, &words->body))
+        return false;
+    if (cause->rank != NUMBER_NONE)
+        write_format(&words->tail, ", only on rank %lld", (long long)cause->rank);
+    write_gain(words);
+    return true;
+}
+
+static void write_rest(struct words *words)
+{
+    const struct answer_rest *rest = &words->answer->rest;
+    struct writer *text = &words->body;
+    write_share(words);
+    write_format(text, "%lld smaller %s", (long long)rest->count,
+                 rest->count == 1 ? "part" : "parts");
+    if (rest->count == 1 || rest->held >= REST_PART * rest->all)
+        return;
+    write_format(text, ": %+.*f and ", words->amounts.digits, rest->more / words->amounts.size);
+    write_change_of(words, text, rest->less);
+}
+
+/* Writes the parts of a line. */
+static bool write_line(struct words *words)
+{
+    const struct answer_causes *causes = &words->answer->causes;
+    const struct name *work = NULL;
+    switch (words->line->kind) {
+    case LINE_VERDICT:
+        write_verdict(words);
+        break;
+    case LINE_COVERAGE:
+        write_coverage(words);
+        break;
+    case LINE_MIX:
+        write_mix(words);
+        break;
+    case LINE_UNTRACED:
+        write_untraced(words);
+        break;
+    case LINE_CAUTION:
+        write_caution(words);
+        break;
+    case LINE_CAUSE:
+        return write_cause(words);
+    case LINE_REST:
+        write_rest(words);
+        break;
+    case LINE_WORK:
+        work = &causes->texts.items[causes->works[words->line->of].text];
+        write_string(&words->prefix, "work: ");
+        write_bytes(&words->body, work->text, work->length);
+        break;
+    }
+    return true;
+}
+
+/* Puts a line together, and cuts the body if it is too long. */
+static bool join(struct words *words, struct answer_line *line)
+{
+    struct names *texts = &words->answer->causes.texts;
+    struct writer *body = &words->body, whole = {0};
+    bool told = line->kind == LINE_CAUTION || line->kind == LINE_CAUSE || line->kind == LINE_WORK;
+    if (body->failed || words->prefix.failed || words->tail.failed || words->behind.failed)
+        return false;
+    if (told)
+        line->words = names_intern(texts, body->length ? body->bytes : "", body->length);
+    size_t taken = characters_of(&words->prefix) + characters_of(&words->tail);
+    if (taken + characters_of(body) + characters_of(&words->behind) <= LINE_LENGTH) {
+        write_bytes(&words->tail, words->behind.bytes, words->behind.length);
+        taken += characters_of(&words->behind);
+    }
+    write_bytes(&whole, words->prefix.bytes, words->prefix.length);
+    write_cut(&whole, body->bytes, body->length, LINE_LENGTH > taken ? LINE_LENGTH - taken : 0);
+    write_bytes(&whole, words->tail.bytes, words->tail.length);
+    bool done = !whole.failed;
+    if (done)
+        line->text = names_intern(texts, whole.bytes, whole.length);
+    writer_clear(&whole);
+    return done && line->text != NAME_NONE && (!told || line->words != NAME_NONE);
+}
+
+/* The words of the verdict are without numbers. */
+static bool judge_in_words(struct words *words, struct answer_line *line)
+{
+    const struct answer_facts *facts = &words->answer->facts;
+    struct writer text = {0};
+    write_judged(&text, facts->judged, &facts->pair.verdict, facts->pair.pair.sides[1].windows);
+    line->words = text.failed ? NAME_NONE
+                              : names_intern(&words->answer->causes.texts, text.bytes, text.length);
+    writer_clear(&text);
+    return line->words != NAME_NONE;
+}
+
+bool answer_words_write(struct answer *answer)
+{
+    struct words words = {.answer = answer, .amounts = amounts_of(answer)};
+    bool done = true;
+    for (size_t i = 0; i < answer->line_count && done; i++) {
+        words.line = &answer->lines[i];
+        done = write_line(&words) && join(&words, &answer->lines[i]) &&
+               (answer->lines[i].kind != LINE_VERDICT ||
+                judge_in_words(&words, &answer->lines[i]));
+        words.prefix.length = words.body.length = words.tail.length = words.behind.length = 0;
+    }
+    writer_clear(&words.prefix);
+    writer_clear(&words.body);
+    writer_clear(&words.tail);
+    writer_clear(&words.behind);
+    return done;
+}

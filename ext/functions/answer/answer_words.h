@@ -1,0 +1,30 @@
+/*
+** The lines of an answer in words.
+*/
+#ifndef TRACEDIFF_ANSWER_WORDS_H
+#define TRACEDIFF_ANSWER_WORDS_H
+
+#include "call_answer.h"
+
+enum { LINE_LENGTH = 100 /* characters of a line, at most */ };
+
+/* How times are written (C5). */
+struct amounts {
+    const char *unit; /* ms or s */
+    double size;      /* ms in a unit */
+    int digits;       /* decimals */
+    double least;     /* ms: less rounds to 0 */
+};
+
+struct amounts amounts_of(const struct answer *answer);
+
+/* Writes the texts and words of all lines. False if out of memory. */
+bool answer_words_write(struct answer *answer);
+
+/* The code of a caution: the topic of a check, or its own. */
+const char *caution_code(const struct answer *answer, const struct caution *caution);
+
+/* Whether a caution is about a rank, which its text names. */
+bool caution_names_rank(const struct answer *answer, const struct caution *caution);
+
+#endif

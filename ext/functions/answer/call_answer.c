@@ -1,0 +1,290 @@
+#include "call_answer.h"
+
+#include <math.h>
+
+#include "analysis/answer/thresholds.h"
+#include "answer_words.h"
+#include "functions/call/step_parts.h"
+#include "functions/words/verdict_words.h"
+
+/* While lines are laid out. */
+struct layout {
+    struct answer *answer;
+    double least;   /* ms: less rounds to 0 */
+    size_t heads;   /* lines before the causes */
+    size_t lines;   /* for causes and work */
+    size_t of_work; /* of these, the most for work */
+    size_t sure;    /* for causes in any case */
+    size_t works;   /* lines of work */
+};
+
+static size_t at_most(size_t count, size_t most)
+{
+    return count < most ? count : most;
+}
+
+/* Adds a line. There is always one more than is said. */
+static struct answer_line *add_line(struct answer *answer, enum line_kind kind)
+{
+    struct answer_line *line = &answer->lines[answer->line_count++];
+    *line = (struct answer_line){.kind = kind,
+                                 .name = NAME_NONE,
+                                 .control_ms = NAN,
+                                 .test_ms = NAN,
+                                 .diff_ms = NAN,
+                                 .share = NAN,
+                                 .gain_ms = NAN,
+                                 .rank = NUMBER_NONE,
+                                 .hidden_by = NAME_NONE,
+                                 .text = NAME_NONE,
+                                 .words = NAME_NONE};
+    return line;
+}
+
+/* Lays out the lines before the causes. */
+static void add_heads(struct answer *answer)
+{
+    const struct pair *pair = &answer->facts.pair.pair;
+    const struct pair_side *sides = pair->sides;
+    struct answer_line *line = add_line(answer, LINE_VERDICT);
+    line->control_ms = sides[0].count > 0 ? sides[0].mean : NAN;
+    line->test_ms = sides[1].count > 0 ? sides[1].mean : NAN;
+    line->diff_ms = line->test_ms - line->control_ms;
+    line->code = judged_code(answer->facts.judged, &answer->facts.pair.verdict);
+    if (answer->compared)
+        add_line(answer, LINE_COVERAGE);
+    if (pair->strata_count > 1)
+        add_line(answer, LINE_MIX);
+    if (!isnan(answer_untraced(answer))) {
+        line = add_line(answer, LINE_UNTRACED);
+        line->control_ms = answer->request.untraced[0];
+        line->test_ms = answer->request.untraced[1];
+        line->diff_ms = answer_untraced(answer);
+    }
+    for (size_t i = 0; i < answer->cautions.chosen.count; i++) {
+        const struct caution *caution = &answer->cautions.chosen.items[i];
+        line = add_line(answer, LINE_CAUTION);
+        line->of = i;
+        line->code = caution_code(answer, caution);
+        line->diff_ms = caution->is_most ? caution->ms : NAN;
+        if (caution->code != CAUTION_OUTLIER)
+            line->share = line->diff_ms / pair_diff(pair);
+        if (caution_names_rank(answer, caution))
+            line->rank = caution->rank;
+    }
+}
+
+/* Whether a cause may have a line: it is 1 % of the difference, or steps are of several strata. */
+static bool is_line(const struct layout *layout, const struct answer_cause *cause)
+{
+    const struct pair *pair = &layout->answer->facts.pair.pair;
+    return fabs(cause->diff_ms) >= layout->least &&
+           (fabs(cause->diff_ms) >= LINE_PART * fabs(pair_diff(pair)) || pair->strata_count > 1);
+}
+
+/* Whether one of the names that a cause replaces is this one. */
+static bool replaces(const struct answer *answer, const struct answer_cause *cause, uint32_t name)
+{
+    const struct causes *causes = &answer->facts.causes.causes;
+    const struct name *text = &answer->causes.texts.items[name];
+    if (cause->of == SIZE_MAX)
+        return false;
+    const struct cause *of = &causes->items[cause->of];
+    for (size_t i = 0; i < of->replaced_count; i++) {
+        uint32_t other = causes->replaced[of->replaced_first + i];
+        if (other != NAME_NONE && name_compare(&causes->names.items[other], text) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a cause that is sure to have a line names work. */
+static bool is_named(const struct layout *layout, const struct answer_work *work)
+{
+    const struct answer_causes *causes = &layout->answer->causes;
+    for (size_t i = 0; i < causes->count && i < layout->sure; i++) {
+        const struct answer_cause *cause = &causes->items[i];
+        if (is_line(layout, cause) && ((cause->name == work->name && cause->named) ||
+                                       replaces(layout->answer, cause, work->name)))
+            return true;
+    }
+    return false;
+}
+
+/* Finds the work that has lines: `places` has room for the most. */
+static void choose_works(struct layout *layout, size_t *places)
+{
+    const struct answer_causes *causes = &layout->answer->causes;
+    for (size_t i = 0; i < causes->work_count && layout->works < layout->of_work; i++)
+        if (!is_named(layout, &causes->works[i]))
+            places[layout->works++] = i;
+}
+
+/* What work says of the operator of a cause, if no cause before it names it; NULL: nothing. */
+static const struct name *counts_of(const struct answer *answer, size_t i)
+{
+    const struct answer_causes *causes = &answer->causes;
+    const struct answer_cause *cause = &causes->items[i];
+    const struct name *counts = NULL;
+    if (cause->name == NAME_NONE || !cause->named || cause->of == SIZE_MAX ||
+        answer->facts.causes.causes.items[cause->of].kind == CAUSE_REPLACED)
+        return NULL;
+    for (size_t j = 0; j < i; j++)
+        if (causes->items[j].name == cause->name)
+            return NULL;
+    for (size_t j = 0; j < causes->work_count; j++) {
+        const struct name *text = &causes->texts.items[causes->works[j].text];
+        if (causes->works[j].name == cause->name && (!counts || name_compare(counts, text) < 0))
+            counts = text;
+    }
+    return counts;
+}
+
+/* C9: waits that changed the other way than the step come after the others, the mix last. */
+static int group_of(const struct answer *answer, const struct answer_cause *cause)
+{
+    return cause->is_mix ? 2
+           : cause->is_wait && cause->diff_ms * pair_diff(&answer->facts.pair.pair) < 0 ? 1
+                                                                                       : 0;
+}
+
+static void add_cause(struct answer *answer, size_t i)
+{
+    const struct answer_cause *cause = &answer->causes.items[i];
+    struct answer_line *line = add_line(answer, LINE_CAUSE);
+    line->of = i;
+    line->code = cause->kind;
+    line->step_class = cause->step_class;
+    line->name = cause->name;
+    line->control_ms = cause->control_ms;
+    line->test_ms = cause->test_ms;
+    line->diff_ms = cause->diff_ms;
+    line->share = cause->share;
+    line->rank = cause->rank;
+    line->gain_ms = cause->gain_ms;
+    line->hidden_by = cause->hidden_by;
+    line->counts = counts_of(answer, i);
+    answer->rest.held += fabs(cause->diff_ms);
+}
+
+static void add_number(double *to, double number)
+{
+    if (!isnan(number))
+        *to = isnan(*to) ? number : *to + number;
+}
+
+static void leave(struct answer_rest *rest, const struct answer_cause *cause)
+{
+    rest->count++;
+    add_number(&rest->control_ms, cause->control_ms);
+    add_number(&rest->test_ms, cause->test_ms);
+    add_number(&rest->ms, cause->diff_ms);
+    add_number(&rest->share, cause->share);
+    rest->more += cause->diff_ms > 0 ? cause->diff_ms : 0;
+    rest->less += cause->diff_ms < 0 ? cause->diff_ms : 0;
+}
+
+/* Lays out causes, the rest and work. */
+static void add_causes(struct layout *layout)
+{
+    struct answer *answer = layout->answer;
+    size_t places[MOST_LINES], room;
+    answer->rest = (struct answer_rest){.control_ms = NAN, .test_ms = NAN, .ms = NAN, .share = NAN};
+    choose_works(layout, places);
+    room = layout->lines - layout->works;
+    for (int group = 0; group < 3; group++)
+        for (size_t i = 0; i < answer->causes.count && i < room; i++)
+            if (is_line(layout, &answer->causes.items[i]) &&
+                group_of(answer, &answer->causes.items[i]) == group)
+                add_cause(answer, i);
+    for (size_t i = 0; i < answer->causes.count; i++) {
+        answer->rest.all += answer->causes.items[i].changes;
+        if (i >= room || !is_line(layout, &answer->causes.items[i]))
+            leave(&answer->rest, &answer->causes.items[i]);
+    }
+    if (answer->rest.count > 0) {
+        struct answer_line *line = add_line(answer, LINE_REST);
+        line->control_ms = answer->rest.control_ms;
+        line->test_ms = answer->rest.test_ms;
+        line->diff_ms = answer->rest.ms;
+        line->share = answer->rest.share;
+    }
+    for (size_t i = 0; i < layout->works; i++) {
+        struct answer_line *line = add_line(answer, LINE_WORK);
+        line->of = places[i];
+        line->name = answer->causes.works[places[i]].name;
+    }
+}
+
+/* Whether gains can be simulated: there is something that could be undone. */
+static bool has_gains(const struct answer *answer)
+{
+    const struct call_pair *pair = &answer->facts.pair;
+    return answer->request.gains && pair->pair.strata_count == 1 &&
+           answer->facts.judged != JUDGED_SAME &&
+           (pair->clock != CLOCK_HOST || (pair->pair.sides[0].of_host && pair->pair.sides[1].of_host));
+}
+
+/* Finds causes, work and gains, and lays them out. */
+static bool find_causes(struct layout *layout)
+{
+    struct answer *answer = layout->answer;
+    struct answer_causes *causes = &answer->causes;
+    if (answer->facts.pair.pair.strata_count == 1 && !answer_work_find(&answer->facts, causes))
+        return false;
+    layout->heads = at_most(answer->line_count, MOST_HEADS);
+    layout->lines = MOST_LINES - 1 - layout->heads;
+    layout->of_work = at_most(MOST_WORKS, MOST_HEADS - layout->heads);
+    layout->sure = layout->lines - at_most(layout->of_work, causes->work_count);
+    if ((answer->facts.judged != JUDGED_SAME &&
+         !answer_causes_find(&answer->facts, layout->sure, causes)) ||
+        (has_gains(answer) && !answer_gains_find(&answer->facts, layout->lines, causes)))
+        return false;
+    if (causes->failed != NAME_NONE && layout->heads < MOST_HEADS) {
+        struct answer_line *line = add_line(answer, LINE_CAUTION);
+        line->of = answer->cautions.chosen.count;
+        line->code = "gains";
+        layout->lines--;
+        layout->of_work = at_most(layout->of_work, MOST_HEADS - layout->heads - 1);
+        layout->sure--;
+    }
+    add_causes(layout);
+    return true;
+}
+
+bool answer_request_read(struct call *call, struct answer_request *request)
+{
+    enum { CLOCK = 6, UNTRACED, GAINS = 9 };
+    double gains = 1;
+    *request = (struct answer_request){.untraced = {NAN, NAN}};
+    bool done = argument_step_clock(call, CLOCK, &request->clock) &&
+                argument_real(call, UNTRACED, &request->untraced[0]) &&
+                argument_real(call, UNTRACED + 1, &request->untraced[1]) &&
+                argument_real(call, GAINS, &gains);
+    request->gains = gains > 0;
+    return done;
+}
+
+bool call_answer_find(struct call *call, const struct answer_request *request,
+                      struct answer *answer)
+{
+    struct layout layout = {.answer = answer};
+    *answer = (struct answer){.request = *request, .causes = {.failed = NAME_NONE}};
+    if (!facts_open(call, request->clock, &answer->facts))
+        return false;
+    answer->compared = answer->facts.judged != JUDGED_NOTHING;
+    layout.least = amounts_of(answer).least;
+    if (answer->compared &&
+        !call_cautions_find(&answer->facts, answer_untraced(answer), &answer->cautions))
+        return false;
+    add_heads(answer);
+    return (!answer->compared || find_causes(&layout)) &&
+           (answer_words_write(answer) || failure_memory(&call->failure));
+}
+
+void call_answer_close(struct answer *answer)
+{
+    answer_causes_clear(&answer->causes);
+    call_cautions_close(&answer->cautions);
+    facts_close(&answer->facts);
+}

@@ -1,0 +1,92 @@
+/*
+** The answer: why a step is slower or faster, in at most MOST_LINES lines (C6 to C12).
+*/
+#ifndef TRACEDIFF_CALL_ANSWER_H
+#define TRACEDIFF_CALL_ANSWER_H
+
+#include "answer_causes.h"
+#include "call_cautions.h"
+
+enum { MOST_LINES = 12 };
+
+enum line_kind {
+    LINE_VERDICT,
+    LINE_COVERAGE,
+    LINE_MIX,
+    LINE_UNTRACED,
+    LINE_CAUTION,
+    LINE_CAUSE,
+    LINE_REST,
+    LINE_WORK
+};
+
+/* A line. Times are ms a step; what is not known is no number, NUMBER_NONE, NULL or NAME_NONE.
+** Texts are ids in answer.texts. */
+struct answer_line {
+    enum line_kind kind;
+    const char *code;
+    const char *step_class;
+    uint32_t name;
+    double control_ms, test_ms, diff_ms, share, gain_ms;
+    int64_t rank;
+    uint32_t hidden_by;
+    uint32_t text;  /* at most LINE_LENGTH characters */
+    uint32_t words; /* without numbers of other columns, in full */
+    /* What the words are of: a caution, a cause, work. */
+    size_t of;
+    const struct name *counts; /* of a cause: how often its operator runs; NULL: not said */
+};
+
+struct answer_request {
+    enum step_clock clock;
+    double untraced[2]; /* ms a step without the profiler; no number: not known */
+    bool gains;         /* causes say what undoing them brings */
+};
+
+/* What is in no line. */
+struct answer_rest {
+    size_t count;
+    double control_ms, test_ms, ms, share;
+    double more, less; /* ms, of causes that add and that take */
+    double held, all;  /* |ms| of the causes that have a line, and of all before any was merged */
+};
+
+struct answer {
+    struct answer_request request;
+    struct answer_facts facts;
+    bool compared; /* there is something to compare */
+    struct call_cautions cautions;
+    struct answer_causes causes; /* its texts are those of lines */
+    struct answer_rest rest;
+    struct answer_line lines[MOST_LINES + 1];
+    size_t line_count;
+};
+
+/* Reads the arguments of a function that gives an answer: the sides, their selections, the clock, and
+** these. */
+bool answer_request_read(struct call *call, struct answer_request *request);
+
+/* Descriptions of these arguments. */
+/* clang-format off */
+#define ANSWER_ARGUMENTS \
+    {"control_untraced", TAKES_AMOUNT, false, \
+     "ms a step of control, measured without the profiler; default not known"}, \
+    {"test_untraced", TAKES_AMOUNT, false, "the same for test"}, \
+    {"gains", TAKES_FLAG, false, \
+     "1: causes end with what a step gains if they are undone (C11), which takes about half of the " \
+     "time; default 1"}
+/* clang-format on */
+
+/* On failure, fills call->failure; to be closed then, too. */
+bool call_answer_find(struct call *call, const struct answer_request *request,
+                      struct answer *answer);
+
+void call_answer_close(struct answer *answer);
+
+/* ms, the difference without the profiler; no number: not known. */
+static inline double answer_untraced(const struct answer *answer)
+{
+    return answer->request.untraced[1] - answer->request.untraced[0];
+}
+
+#endif

@@ -1,0 +1,415 @@
+#include "call_cautions.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analysis/answer/thresholds.h"
+#include "base/memory.h"
+#include "base/sort.h"
+
+/* While cautions are found. Times are ms a step. */
+struct finder {
+    struct answer_facts *facts;
+    struct call_cautions *found;
+    double diff;
+    double late;    /* that the device waits longer for the host */
+    double waiting; /* that it waits on the side with less of it */
+    double largest; /* of the largest single cause, with the sign of the difference */
+    double *path[2]; /* by unit: of the path of the job in which its rank computes */
+};
+
+bool facts_differ(const struct answer_facts *facts)
+{
+    const struct pair *pair = &facts->pair.pair;
+    return fabs(pair_diff(pair)) >= CLEAR_PART * pair->sides[0].mean;
+}
+
+static struct caution *add(struct finder *finder, enum caution_code code, enum severity severity,
+                           size_t place)
+{
+    struct caution *caution = caution_add(&finder->found->chosen, code, severity, place);
+    if (caution)
+        caution->whole = finder->diff;
+    else
+        failure_memory(&finder->facts->call->failure);
+    return caution;
+}
+
+/* Finds the steps that are left out, and the long ones. */
+static bool take_parts(void *to, const struct attributed_step *step)
+{
+    return side_parts_add(to, step);
+}
+
+static bool find_long_steps(struct finder *finder)
+{
+    struct answer_facts *facts = finder->facts;
+    struct call_pair *pair = &facts->pair;
+    for (int side = 0; side < 2; side++) {
+        const struct call_trace *asked = &pair->asked[side];
+        struct side_parts parts;
+        if (!pair_has_long_step(&pair->pair, side))
+            continue;
+        side_parts_begin(&parts, &pair->pair, side, asked->trace.ranks);
+        struct side_steps steps = {.take = take_parts, .to = &parts};
+        bool done = side_steps_take(facts->call, asked, LEVEL_TOP_OP, pair->clock, &steps) &&
+                    long_steps_add(&finder->found->long_steps, &parts,
+                                   attribution_names(steps.attribution),
+                                   call_stopper(facts->call), &facts->call->failure);
+        side_steps_close(&steps);
+        side_parts_clear(&parts);
+        if (!done)
+            return false;
+    }
+    return true;
+}
+
+/* Finds what the device waits for the host, and the largest cause. */
+static bool find_waiting(struct finder *finder)
+{
+    struct answer_facts *facts = finder->facts;
+    wide_time late = 0, waits[2] = {0, 0}, largest = 0;
+    if (facts->pair.pair.strata_count != 1 || !facts_differ(facts))
+        return true;
+    if (!facts_causes(facts))
+        return false;
+    const struct causes *causes = &facts->causes.causes;
+    double windows[2] = {(double)causes->windows[0], (double)causes->windows[1]};
+    for (size_t i = 0; i < causes->count; i++) {
+        const struct cause *cause = &causes->items[i];
+        wide_time same = finder->diff < 0 ? -cause->diff : cause->diff;
+        largest = i == 0 || same > largest ? same : largest;
+        if (cause->kind != CAUSE_HOST_LATE && cause->kind != CAUSE_QUEUED &&
+            cause->kind != CAUSE_NOT_RECORDED)
+            continue;
+        late += cause->diff;
+        for (int side = 0; side < 2; side++)
+            waits[side] += cause->time[side];
+    }
+    finder->late = (double)late / windows[0] / windows[1] / 1e6;
+    finder->largest = (double)largest / windows[0] / windows[1] / 1e6;
+    finder->waiting = fmin((double)waits[0] / windows[0], (double)waits[1] / windows[1]) / 1e6;
+    return true;
+}
+
+/* Adds what makes two traces not comparable. */
+static bool add_checks(struct finder *finder)
+{
+    const struct checks *checks = &finder->facts->checks;
+    const struct long_steps *steps = &finder->found->long_steps;
+    for (size_t i = 0; i < checks->count; i++) {
+        const struct check *check = &checks->items[i];
+        enum severity severity = check->code <= CHECK_MEMORY  ? SEVERE_DEVICE
+                                 : check->code == CHECK_RANKS ? SEVERE_OTHER_RANKS
+                                                              : SEVERE_CHECK;
+        struct caution *caution = NULL;
+        if (check->matters != MATTERS_YES)
+            continue;
+        for (size_t j = 0; check->code == CHECK_LONG_STEP && j < steps->count; j++) {
+            if (steps->items[j].is_out || steps->items[j].side != check->side)
+                continue;
+            if (!(caution = add(finder, CAUTION_LONG_STEP, severity, i)))
+                return false;
+            caution->of = j;
+            caution->ms = steps->items[j].ms;
+            caution->rank = steps->items[j].rank;
+        }
+        if (caution)
+            continue;
+        if (!(caution = add(finder, CAUTION_CHECK, severity, i)))
+            return false;
+        caution->of = i;
+        if (check->code == CHECK_RETYPED)
+            caution->ms = check->diff / 1000;
+    }
+    return true;
+}
+
+/* C12: adds that the profiler changes the difference. */
+static bool add_overhead(struct finder *finder, double untraced)
+{
+    double diff = finder->diff;
+    if (untraced * diff <= 0 || fabs(untraced) >= OVERHEAD_RATIO * fabs(diff) ||
+        fabs(diff) >= OVERHEAD_RATIO * fabs(untraced))
+        return add(finder, CAUTION_OVERHEAD, SEVERE_OVERHEAD, 0);
+    return true;
+}
+
+/* Finds how long each rank computes on the path of a job. */
+struct path_sum {
+    const struct finder *finder;
+    const struct call_trace *opened;
+    double *of_unit;
+};
+
+static bool take_path(void *to, const struct attributed_step *step)
+{
+    const struct path_sum *sum = to;
+    const struct answer_facts *facts = sum->finder->facts;
+    for (size_t i = 0; i < step->count; i++) {
+        const struct attributed *part = &step->rows[i];
+        if (part->step_class != CLASS_COMPUTE && part->step_class != CLASS_HOST &&
+            part->step_class != CLASS_CALL)
+            continue;
+        int64_t rank = sum->opened->trace.ranks[part->rank];
+        size_t unit = 0;
+        LOWER_BOUND(unit, facts->unit_count, facts->units[unit].rank < rank);
+        if (unit < facts->unit_count && facts->units[unit].rank == rank)
+            sum->of_unit[unit] += (double)part->time / 1e6;
+    }
+    return true;
+}
+
+static bool find_path(struct finder *finder)
+{
+    struct answer_facts *facts = finder->facts;
+    if (finder->path[0])
+        return true;
+    bool done = facts_kept(facts);
+    for (int side = 0; done && side < 2; side++) {
+        finder->path[side] = memory_zeroed(facts->unit_count, sizeof *finder->path[side]);
+        struct path_sum sum = {finder, &facts->kept[side], finder->path[side]};
+        struct side_steps steps = {.take = take_path, .to = &sum};
+        done = (finder->path[side] || failure_memory(&facts->call->failure)) &&
+               side_steps_take(facts->call, &facts->kept[side], LEVEL_ANNOTATION,
+                               facts->pair.clock, &steps);
+        side_steps_close(&steps);
+        for (size_t i = 0; done && i < facts->unit_count; i++)
+            finder->path[side][i] /= (double)facts->pair.pair.sides[side].windows;
+    }
+    return done;
+}
+
+/* What a factor makes of the time that a rank computes on the path (L11.1). */
+static double of_path(const struct finder *finder, size_t unit, double factor)
+{
+    return factor > 1 ? finder->path[1][unit] * (1 - 1 / factor)
+                      : finder->path[0][unit] * (factor - 1);
+}
+
+/* The caution of one factor, up or down, of several units; NULL on failure. */
+static struct caution *add_factor(struct finder *finder, enum caution_code code, size_t unit,
+                                  double factor, struct caution *earlier)
+{
+    bool clock = code == CAUTION_CLOCK;
+    if (!earlier) {
+        earlier = add(finder, code, clock ? SEVERE_CLOCK : SEVERE_LOAD, 1 + (factor > 1));
+        if (!earlier)
+            return NULL;
+        earlier->of = unit;
+        earlier->rank = finder->facts->units[unit].rank;
+    }
+    earlier->parts++;
+    return earlier;
+}
+
+/* Whether one factor of all kernels of a unit is to be said. */
+static bool has_clock(const struct finder *finder, const struct answer_unit *unit)
+{
+    return unit->clock.outcome == FACTOR_ONE &&
+           (finder->facts->pair.is_job ||
+            unit->clock.step.explained / unit->clock.step.diff >= CLOCK_PART);
+}
+
+static bool is_device_named_alike(const struct checks *checks)
+{
+    for (size_t i = 0; i < checks->count; i++)
+        if (checks->items[i].code == CHECK_DEVICE && checks->items[i].matters == MATTERS_YES)
+            return false;
+    return true;
+}
+
+/* Adds that kernels are slower or faster by one factor. */
+static bool add_clocks(struct finder *finder)
+{
+    struct answer_facts *facts = finder->facts;
+    const struct pair_side *sides = facts->pair.pair.sides;
+    bool is_job = facts->pair.is_job;
+    size_t first[2] = {SIZE_MAX, SIZE_MAX};
+    if (!facts_differ(facts) || facts->pair.clock == CLOCK_HOST || sides[0].of_host ||
+        sides[1].of_host || !is_device_named_alike(&facts->checks))
+        return true;
+    for (size_t i = 0; i < facts->unit_count; i++) {
+        struct answer_unit *unit = &facts->units[i];
+        if (!facts_clock(facts, unit))
+            return false;
+        if (!has_clock(finder, unit))
+            continue;
+        double factor = unit->clock.common.factor;
+        size_t *at = &first[factor > 1];
+        struct caution *caution =
+            add_factor(finder, CAUTION_CLOCK, i, factor,
+                       *at < SIZE_MAX ? &finder->found->chosen.items[*at] : NULL);
+        if (!caution || (is_job && !find_path(finder)))
+            return false;
+        *at = (size_t)(caution - finder->found->chosen.items);
+        double ms = is_job ? of_path(finder, i, factor) : unit->clock.step.explained / 1000;
+        caution->ms = caution->parts > 1 ? caution->ms + ms : ms;
+        caution->factor += factor; /* the sum, then the mean */
+    }
+    for (int slower = 0; slower < 2; slower++)
+        if (first[slower] < SIZE_MAX) {
+            struct caution *caution = &finder->found->chosen.items[first[slower]];
+            caution->factor = is_job && caution->parts < facts->pair.ranks.ranks
+                                  ? facts->units[caution->of].clock.common.factor
+                                  : caution->factor / (double)caution->parts;
+        }
+    return true;
+}
+
+/* What one factor of the host makes of the waits of a device (L11.2); no number: it does not make
+** them longer. */
+static double of_waits(const struct finder *finder, const struct host_factor *host)
+{
+    double factor = host->common.factor;
+    if ((factor > 1) != (finder->late > 0))
+        return NAN;
+    double ms = fmax(finder->waiting * (host->common.away - 1), fabs(host->host.explained) / 1000);
+    return fmin(fabs(finder->late), ms) * (factor > 1 ? 1 : -1);
+}
+
+/* Whether the load of ranks is to be looked at. */
+static bool asks_for_hosts(const struct finder *finder)
+{
+    const struct answer_facts *facts = finder->facts;
+    const struct pair_side *sides = facts->pair.pair.sides;
+    if (facts->pair.pair.strata_count != 1 || !facts_differ(facts))
+        return false;
+    if (sides[0].of_host && sides[1].of_host)
+        return facts->pair.is_job && !facts->load.one_factor;
+    return finder->late / finder->diff >= HOST_LATE_PART;
+}
+
+/* Adds the load of the host: of the ranks that have one factor, else of all together. */
+static bool add_loads(struct finder *finder)
+{
+    struct answer_facts *facts = finder->facts;
+    bool of_host = facts->pair.pair.sides[1].of_host, any = false;
+    size_t first[2] = {SIZE_MAX, SIZE_MAX}, known[2] = {0, 0};
+    for (size_t i = 0; asks_for_hosts(finder) && i < facts->unit_count; i++) {
+        struct answer_unit *unit = &facts->units[i];
+        if (!facts_host(facts, unit))
+            return false;
+        if (unit->host.outcome != FACTOR_ONE)
+            continue;
+        double factor = unit->host.common.factor;
+        size_t *at = &first[factor > 1];
+        struct caution *caution =
+            add_factor(finder, CAUTION_LOAD, i, factor,
+                       *at < SIZE_MAX ? &finder->found->chosen.items[*at] : NULL);
+        if (!caution || (facts->pair.is_job && of_host && !find_path(finder)))
+            return false;
+        *at = (size_t)(caution - finder->found->chosen.items);
+        caution->of_load = any = true;
+        caution->is_said = facts->load.there;
+        double ms = !of_host              ? of_waits(finder, &unit->host)
+                    : facts->pair.is_job ? of_path(finder, i, factor)
+                                         : 0;
+        if (!isnan(ms))
+            caution->ms = known[factor > 1]++ ? caution->ms + ms : ms;
+    }
+    for (int slower = 0; slower < 2 && !of_host; slower++)
+        if (first[slower] < SIZE_MAX && known[slower] > 0)
+            finder->found->chosen.items[first[slower]].ms /= (double)known[slower];
+    if (any || !facts->load.there)
+        return true;
+    struct caution *caution = add(finder, CAUTION_LOAD, SEVERE_LOAD, 0);
+    if (caution && facts->load.one_factor)
+        caution->ms = facts->load.ms;
+    return caution;
+}
+
+/* The step of those that are left out, or of those that are kept, that is the longest by the
+** median; SIZE_MAX: none. */
+static size_t find_longest(const struct long_steps *steps, bool out)
+{
+    size_t longest = SIZE_MAX;
+    for (size_t i = 0; i < steps->count; i++)
+        if (steps->items[i].is_out == out &&
+            (longest == SIZE_MAX || steps->items[i].ratio > steps->items[longest].ratio))
+            longest = i;
+    return longest;
+}
+
+/* Whether a check says that a step of a side is long. */
+static bool is_checked(const struct checks *checks, int side)
+{
+    for (size_t i = 0; i < checks->count; i++)
+        if (checks->items[i].code == CHECK_LONG_STEP && checks->items[i].side == side)
+            return true;
+    return false;
+}
+
+/* Adds the outliers, of which the longest is named. */
+static bool add_outliers(struct finder *finder)
+{
+    const struct long_steps *steps = &finder->found->long_steps;
+    size_t longest = find_longest(steps, true);
+    double all = 0;
+    if (longest == SIZE_MAX)
+        return true;
+    const struct long_step *step = &steps->items[longest];
+    struct caution *caution = add(finder, CAUTION_OUTLIER, SEVERE_OUTLIER, (size_t)step->side);
+    if (!caution)
+        return false;
+    for (size_t i = 0; i < steps->count; i++) {
+        caution->parts += steps->items[i].is_out && steps->items[i].side == step->side;
+        caution->others += steps->items[i].is_out && steps->items[i].side != step->side;
+        all += steps->items[i].is_out && !isnan(steps->items[i].ms) ? steps->items[i].ms : 0;
+    }
+    caution->of = longest;
+    caution->rank = step->rank;
+    caution->ms = judged_is_told(finder->facts->judged) ? NAN : all;
+    caution->whole = finder->diff + all;
+    return true;
+}
+
+/* Adds the steps that are long and kept, and matter to the verdict. */
+static bool add_long_steps(struct finder *finder)
+{
+    const struct long_steps *steps = &finder->found->long_steps;
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct long_step *step = &steps->items[i];
+        if (step->is_out || !step->is_much || is_checked(&finder->facts->checks, step->side))
+            continue;
+        struct caution *caution =
+            add(finder, CAUTION_LONG_STEP, SEVERE_LONG_STEP, (size_t)step->side);
+        if (!caution)
+            return false;
+        caution->of = i;
+        caution->parts = 1;
+        caution->rank = step->rank;
+        caution->ms = step->ms;
+    }
+    return true;
+}
+
+bool call_cautions_find(struct answer_facts *facts, double untraced, struct call_cautions *found)
+{
+    struct finder finder = {
+        .facts = facts, .found = found, .diff = pair_diff(&facts->pair.pair)};
+    struct cautions_request request = {.control_ms = facts->pair.pair.sides[0].mean,
+                                       .is_clear = facts->judged == JUDGED_CLEAR};
+    *found = (struct call_cautions){.chosen = {.count = 0}};
+    bool done = facts_checks(facts) && find_long_steps(&finder) && find_waiting(&finder) &&
+                add_checks(&finder) && add_overhead(&finder, untraced) && add_loads(&finder) &&
+                add_clocks(&finder) &&
+                (facts->pair.ranks.left_out.count == facts->pair.ranks.left_out.taken ||
+                 add(&finder, CAUTION_RANKS, SEVERE_LEFT_OUT, 0)) &&
+                add_outliers(&finder) && add_long_steps(&finder);
+    request.largest = finder.largest;
+    for (size_t i = 0; done && i < found->chosen.count; i++)
+        request.is_severe =
+            request.is_severe || found->chosen.items[i].severity == SEVERE_DEVICE;
+    if (done)
+        cautions_choose(&found->chosen, &request);
+    for (int side = 0; side < 2; side++)
+        memory_free(finder.path[side]);
+    return done;
+}
+
+void call_cautions_close(struct call_cautions *found)
+{
+    cautions_clear(&found->chosen);
+    long_steps_clear(&found->long_steps);
+}

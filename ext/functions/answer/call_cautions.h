@@ -1,0 +1,25 @@
+/*
+** The cautions of an answer (C8), from its facts.
+*/
+#ifndef TRACEDIFF_CALL_CAUTIONS_H
+#define TRACEDIFF_CALL_CAUTIONS_H
+
+#include "analysis/answer/cautions.h"
+#include "analysis/answer/long_steps.h"
+#include "answer_facts.h"
+
+struct call_cautions {
+    struct cautions chosen;
+    struct long_steps long_steps;
+};
+
+/* Finds the cautions of a pair that has something to compare. `untraced`: ms, the difference without
+** the profiler, or no number. On failure, fills call->failure; to be closed then, too. */
+bool call_cautions_find(struct answer_facts *facts, double untraced, struct call_cautions *found);
+
+void call_cautions_close(struct call_cautions *found);
+
+/* Whether the difference is one that may have causes: half a percent of the step or more. */
+bool facts_differ(const struct answer_facts *facts);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+** What may make the comparison of two traces wrong, as a call asks for it.
+*/
+#ifndef TRACEDIFF_CALL_CHECKS_H
+#define TRACEDIFF_CALL_CHECKS_H
+
+#include "analysis/answer/checks.h"
+#include "analysis/steps/attribute.h"
+#include "functions/call/call_trace.h"
+
+struct checks_request {
+    const struct call_trace *opened; /* control and test: ranks one by one, not as a job */
+    enum step_clock clock;
+    bool shapes; /* whether shapes and types are checked, which are in args */
+    /* Sums of all device work of these ranks by enum device_key; NULL: they are to be found. */
+    const struct keyed *const *device;
+    size_t device_count;
+};
+
+/* On failure, fills call->failure and leaves nothing to clear. */
+bool call_checks_find(struct call *call, const struct checks_request *request,
+                      struct checks *checks);
+
+#endif

@@ -1,0 +1,14 @@
+/*
+** Operators and kernels that run more or less often on one of the sides that a call has opened (L5).
+*/
+#ifndef TRACEDIFF_CALL_WORK_H
+#define TRACEDIFF_CALL_WORK_H
+
+#include "analysis/sums/run_changes.h"
+#include "functions/call/call_trace.h"
+
+/* On failure, fills call->failure, and nothing is left to clear. */
+bool call_work_find(struct call *call, const struct call_trace *opened,
+                    struct run_changes *changes);
+
+#endif

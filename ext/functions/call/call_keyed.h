@@ -1,0 +1,14 @@
+/*
+** Device work and host time of the two sides that a call has opened, by keys (B1 to B6).
+*/
+#ifndef TRACEDIFF_CALL_KEYED_H
+#define TRACEDIFF_CALL_KEYED_H
+
+#include "analysis/sums/keyed.h"
+#include "call_trace.h"
+
+/* Adds the chosen steps of control and test. On failure, fills call->failure. */
+bool call_keyed_add(struct call *call, const struct call_trace *opened,
+                    enum device_type device_type, struct keyed *keyed);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+** What undoing the causes of the difference of two sides that a call has opened would bring (E9).
+*/
+#ifndef TRACEDIFF_CALL_UNDO_H
+#define TRACEDIFF_CALL_UNDO_H
+
+#include "analysis/gains/undo.h"
+#include "call_causes.h"
+#include "call_simulation.h"
+
+struct call_undo_request {
+    size_t most; /* as in struct undo_request, like the next three */
+    bool halves, hiders, cumulative;
+};
+
+struct call_undo {
+    struct call_simulation simulations[2]; /* control, test */
+    struct undo undo;
+};
+
+/* On failure, fills call->failure; to be closed then, too. */
+bool call_undo_find(struct call *call, const struct call_trace *opened, struct call_causes *found,
+                    const struct call_undo_request *request, struct call_undo *undone);
+
+void call_undo_close(struct call_undo *undone);
+
+#endif

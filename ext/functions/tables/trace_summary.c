@@ -1,0 +1,96 @@
+/*
+** trace_summary: why a step is slower or faster, in at most twelve lines of text.
+*/
+#include <math.h>
+
+#include "functions/answer/call_answer.h"
+#include "functions/call/step_parts.h"
+
+static const struct table_column columns_of_summary[] = {
+    {"line", "INTEGER", "from 1"},
+    {"kind", "TEXT",
+     "'verdict', 'coverage', 'mix', 'untraced', 'caution', 'work', 'cause' or 'rest'"},
+    {"text", "TEXT", "at most 100 characters"},
+    {"class", "TEXT", "of a cause, as trace_step_causes has it"},
+    {"name", "TEXT", "of a cause or work, in full"},
+    {"control_ms", "REAL", "ms a step in control"},
+    {"test_ms", "REAL", "ms a step in test"},
+    {"diff_ms", "REAL",
+     "ms a step, test minus control: those of causes and rest sum to the verdict's; of the caution "
+     "that makes most of it as a whole, what that is, which is in no sum"},
+    {"share", "REAL", "part of the difference"},
+    {"rank", "INTEGER",
+     "of a cause, as trace_step_causes has it: the only rank of a job that differs so; of a "
+     "caution of a job about a step, the clock or the load, the rank that it names"},
+    {"gain_ms", "REAL",
+     "of a cause, with gains: ms a step that it would be shorter if only this were undone, as "
+     "trace_undo has it"},
+    {"hidden_by", "TEXT",
+     "of a cause, with gains: what a step would wait for instead, if that is less than nine tenths "
+     "of diff_ms"},
+    {"code", "TEXT",
+     "of the verdict: slower, faster, same or unknown; of a caution: its topic in "
+     "trace_comparability, load, overhead, clock, ranks, outlier or long_step; of a cause its kind "
+     "in trace_step_causes, 'like sizes' or 'mix'"},
+    {"words", "TEXT",
+     "of the verdict, a caution, a cause and work: what the text says without numbers of other "
+     "columns, in full"},
+};
+
+static const struct argument arguments_of_summary[] = {
+    {CONTROL_ARGUMENT}, {TEST_ARGUMENT},   SELECTIONS_OF_JOB, {STEP_CLOCK_ARGUMENT},
+    ANSWER_ARGUMENTS,   {STEPS_ARGUMENT},
+};
+
+static void add_real(struct result *result, double number)
+{
+    if (isfinite(number))
+        result_real(result, number);
+    else
+        result_null(result);
+}
+
+static void add_line(struct result *result, const struct answer *answer, size_t i)
+{
+    static const char *const kinds[] = {"verdict", "coverage", "mix",  "untraced",
+                                        "caution", "cause",    "rest", "work"};
+    const struct answer_line *line = &answer->lines[i];
+    const struct names *texts = &answer->causes.texts;
+    result_integer(result, (int64_t)i + 1);
+    result_string(result, kinds[line->kind]);
+    result_name(result, texts, line->text);
+    result_string(result, line->step_class);
+    result_name(result, texts, line->name);
+    add_real(result, line->control_ms);
+    add_real(result, line->test_ms);
+    add_real(result, line->diff_ms);
+    add_real(result, line->share);
+    result_number(result, line->rank);
+    add_real(result, line->gain_ms);
+    result_name(result, texts, line->hidden_by);
+    result_string(result, line->code);
+    result_name(result, texts, line->words);
+}
+
+static int summary_produce(struct call *call, struct rows **rows)
+{
+    struct answer answer = {.line_count = 0};
+    struct answer_request request;
+    struct result *result = result_new(call->function->column_count);
+    if (answer_request_read(call, &request) && call_answer_find(call, &request, &answer))
+        for (size_t i = 0; i < answer.line_count; i++)
+            add_line(result, &answer, i);
+    call_answer_close(&answer);
+    return result_finish(result, call_code(call), rows);
+}
+
+const struct table_function trace_summary_function = {
+    .name = "trace_summary",
+    .family = FAMILY_THE_ANSWER,
+    .question = "Why is a step slower or faster, in a few lines?",
+    .text = "why a step is slower or faster, in at most twelve lines of text",
+    COLUMNS(columns_of_summary),
+    ARGUMENTS(arguments_of_summary),
+    .typical_rows = MOST_LINES,
+    .produce = summary_produce,
+};

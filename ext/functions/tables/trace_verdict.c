@@ -1,0 +1,149 @@
+/*
+** trace_verdict: whether a step is slower or faster in another trace, beside how much steps vary.
+*/
+#include "base/memory.h"
+#include "chart/writer.h"
+#include "functions/answer/call_pair.h"
+#include "functions/words/verdict_words.h"
+#include "functions/call/step_parts.h"
+
+static const struct table_column columns_of_verdict[] = {
+    {"verdict", "TEXT", "in words (C2 to C5), such as 'slower here'"},
+    {"control_ms", "REAL", "ms, mean of the steps that are kept"},
+    {"test_ms", "REAL", "ms, the same for test"},
+    {"diff_ms", "REAL", "ms, test minus control"},
+    {"control_median_ms", "REAL", "ms, median of these steps"},
+    {"test_median_ms", "REAL", "ms, the same for test"},
+    {"control_low_ms", "REAL", "ms, the shortest of them"},
+    {"control_high_ms", "REAL", "ms, the longest of them"},
+    {"test_low_ms", "REAL", "ms, the same for test"},
+    {"test_high_ms", "REAL", "ms, the same for test"},
+    {"control_steps", "INTEGER", "steps that are kept, of all ranks; 0 without steps"},
+    {"test_steps", "INTEGER", "the same for test"},
+    {"slow_steps", "INTEGER", "of test's steps those that are longer than all of control's (C4)"},
+    {"control_ranks", "INTEGER", "ranks; 1 for a job"},
+    {"test_ranks", "INTEGER", "the same for test"},
+    {"control_lowest", "INTEGER", "the lowest of them"},
+    {"test_lowest", "INTEGER", "the same for test"},
+    {"control_iterations", "TEXT",
+     "what to give to other functions so that they take the same steps"},
+    {"test_iterations", "TEXT", "the same for test"},
+    {"control_left_out", "TEXT", "JSON array of the steps that are left out (C1); NULL: none"},
+    {"test_left_out", "TEXT", "the same for test"},
+    {"control_of_host", "INTEGER",
+     "1 if control has no device work, and its steps are those of the host"},
+    {"test_of_host", "INTEGER", "the same for test"},
+    {"strata", "INTEGER", "how many different phases and sizes the steps have"},
+};
+
+enum { VERDICT_CLOCK = 6 };
+
+static const struct argument arguments_of_verdict[] = {
+    {CONTROL_ARGUMENT},
+    {TEST_ARGUMENT},
+    SELECTIONS_OF_JOB,
+    {STEP_CLOCK_ARGUMENT},
+    {STEPS_ARGUMENT},
+};
+
+/* Adds steps as a JSON array: those that are left out, or the others. */
+static void add_steps(struct result *result, const struct pair_side *side, bool out)
+{
+    struct writer text = {0};
+    for (size_t i = 0; i < side->count; i++)
+        if (side->steps[i].is_out == out) {
+            write_string(&text, text.length ? "," : "[");
+            write_integer(&text, side->steps[i].iteration);
+        }
+    write_string(&text, "]");
+    if (text.failed)
+        result_lost(result);
+    result_text(result, text.bytes, text.length);
+    writer_clear(&text);
+}
+
+/* A number that a side has if it has steps. */
+static void add_real(struct result *result, bool there, double value)
+{
+    if (there)
+        result_real(result, value);
+    else
+        result_null(result);
+}
+
+static void add_integer(struct result *result, bool there, int64_t value)
+{
+    if (there)
+        result_integer(result, value);
+    else
+        result_null(result);
+}
+
+static void add_iterations(struct call *call, struct result *result, const struct call_pair *pair)
+{
+    for (int side = 0; side < 2; side++) {
+        sqlite3_value *given = call->values[argument_of(call, NAMES_ITERATIONS, side)];
+        if (pair->iterations[side])
+            add_steps(result, &pair->pair.sides[side], false);
+        else if (given)
+            result_text(result, (const char *)sqlite3_value_text(given),
+                        (size_t)sqlite3_value_bytes(given));
+        else
+            result_null(result);
+    }
+    for (int side = 0; side < 2; side++)
+        if (pair->iterations[side])
+            add_steps(result, &pair->pair.sides[side], true);
+        else
+            result_null(result);
+}
+
+static void add_row(struct call *call, struct result *result, const struct call_pair *pair)
+{
+    const struct pair_side *sides = pair->pair.sides;
+    bool there[2] = {sides[0].count > 0, sides[1].count > 0}, both = there[0] && there[1];
+    result_string(result, verdict_words(&pair->verdict));
+    for (int i = 0; i < 2; i++)
+        add_real(result, there[i], sides[i].mean);
+    add_real(result, both, pair_diff(&pair->pair));
+    for (int i = 0; i < 2; i++)
+        add_real(result, there[i], sides[i].median);
+    for (int i = 0; i < 2; i++) {
+        add_real(result, there[i], sides[i].low);
+        add_real(result, there[i], sides[i].high);
+    }
+    for (int i = 0; i < 2; i++)
+        add_integer(result, there[i], sides[i].windows);
+    add_integer(result, there[1], pair->verdict.slow);
+    for (int i = 0; i < 2; i++)
+        add_integer(result, there[i], sides[i].ranks);
+    for (int i = 0; i < 2; i++)
+        add_integer(result, there[i], sides[i].lowest_rank);
+    add_iterations(call, result, pair);
+    for (int i = 0; i < 2; i++)
+        add_integer(result, there[i], sides[i].of_host);
+    result_integer(result, (int64_t)pair->pair.strata_count);
+}
+
+static int verdict_produce(struct call *call, struct rows **rows)
+{
+    struct call_pair pair = {.open = false};
+    struct result *result = result_new(call->function->column_count);
+    enum step_clock clock;
+    if (argument_step_clock(call, VERDICT_CLOCK, &clock) &&
+        call_pair_open(call, clock, &pair))
+        add_row(call, result, &pair);
+    call_pair_close(&pair);
+    return result_finish(result, call_code(call), rows);
+}
+
+const struct table_function trace_verdict_function = {
+    .name = "trace_verdict",
+    .family = FAMILY_THE_ANSWER,
+    .question = "One run a side: is a step slower, or do steps just vary?",
+    .text = "whether a step is slower or faster in another trace, beside how much steps vary",
+    COLUMNS(columns_of_verdict),
+    ARGUMENTS(arguments_of_verdict),
+    .typical_rows = 1,
+    .produce = verdict_produce,
+};

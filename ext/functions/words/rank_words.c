@@ -1,0 +1,43 @@
+#include "rank_words.h"
+
+/* Writes the ranks that are left out for one reason: their numbers, or of many how many they
+** are. */
+static void write_reason(struct writer *text, const struct common_ranks *common, enum left_out why,
+                         int side)
+{
+    static const char *const reasons[] = {
+        [LEFT_ALONE] = "only in ",
+        [LEFT_INCOMPLETE] = "incomplete in ",
+        [LEFT_CYCLES] = "steps in two files of ",
+        [LEFT_STEPS] = "no steps in ",
+        [LEFT_PHASE] = "no such phase in "};
+    enum { MOST_NAMED = 4 };
+    size_t count = 0, named = 0;
+    for (size_t i = 0; i < common->count; i++)
+        count += common->items[i].why == why && common->items[i].side == side;
+    if (count == 0)
+        return;
+    write_string(text, text->length ? ", " : "left out of the job: ");
+    if (count > MOST_NAMED) {
+        write_integer(text, (int64_t)count);
+        write_string(text, " ranks");
+    } else {
+        write_string(text, count > 1 ? "ranks " : "rank ");
+    }
+    for (size_t i = 0; i < common->count && count <= MOST_NAMED; i++)
+        if (common->items[i].why == why && common->items[i].side == side) {
+            write_string(text, named == 0 ? "" : named + 1 < count ? ", " : " and ");
+            write_integer(text, common->items[i].rank);
+            named++;
+        }
+    write_string(text, " (");
+    write_string(text, reasons[why]);
+    write_string(text, side ? "test)" : "control)");
+}
+
+void write_left_out(struct writer *text, const struct common_ranks *common)
+{
+    for (int why = LEFT_NOT + 1; why < LEFT_COUNT; why++)
+        for (int side = 0; side < 2; side++)
+            write_reason(text, common, (enum left_out)why, side);
+}

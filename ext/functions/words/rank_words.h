@@ -1,0 +1,13 @@
+/*
+** The ranks that are left out of a job in words.
+*/
+#ifndef TRACEDIFF_RANK_WORDS_H
+#define TRACEDIFF_RANK_WORDS_H
+
+#include "chart/writer.h"
+#include "trace/common_ranks.h"
+
+/* `left out of the job: ranks 1 and 3 (only in test)`; nothing if none is. */
+void write_left_out(struct writer *text, const struct common_ranks *common);
+
+#endif

@@ -1,0 +1,46 @@
+#include "verdict_words.h"
+
+const char *verdict_words(const struct verdict *verdict)
+{
+    static const char *const others[] = {"nothing to compare", "no difference",
+                                         "no clear difference"};
+    static const char *const slower[] = {[OF_STEPS] = "slower here",
+                                         [OF_SOME_STEPS] = "slower in some steps",
+                                         [OF_LIKE_SIZES] = "slower at like sizes",
+                                         [OF_SOME_SIZES] = "slower at some sizes"};
+    static const char *const faster[] = {[OF_STEPS] = "faster here",
+                                         [OF_LIKE_SIZES] = "faster at like sizes",
+                                         [OF_SOME_SIZES] = "faster at some sizes"};
+    return verdict->is == VERDICT_SLOWER   ? slower[verdict->of]
+           : verdict->is == VERDICT_FASTER ? faster[verdict->of]
+                                           : others[verdict->is];
+}
+
+void write_judged(struct writer *text, enum judged judged, const struct verdict *verdict,
+                  int64_t steps)
+{
+    static const char *const others[] = {
+        [JUDGED_NOTHING] = "nothing to compare",
+        [JUDGED_SAME] = "no difference",
+        [JUDGED_UNCLEAR] = "no clear difference",
+        [JUDGED_OTHER_WORK] = "test does other work"};
+    if (judged != JUDGED_CLEAR) {
+        write_string(text, others[judged]);
+    } else if (verdict->of == OF_SOME_STEPS) {
+        write_string(text, "test is slower here in ");
+        write_integer(text, verdict->slow);
+        write_string(text, " of ");
+        write_integer(text, steps);
+        write_string(text, " steps");
+    } else {
+        write_string(text, "test is ");
+        write_string(text, verdict_words(verdict));
+    }
+}
+
+const char *judged_code(enum judged judged, const struct verdict *verdict)
+{
+    return judged == JUDGED_SAME    ? "same"
+           : judged != JUDGED_CLEAR ? "unknown"
+                                    : verdict->is == VERDICT_SLOWER ? "slower" : "faster";
+}

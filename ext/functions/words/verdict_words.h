@@ -1,0 +1,20 @@
+/*
+** Verdicts in words.
+*/
+#ifndef TRACEDIFF_VERDICT_WORDS_H
+#define TRACEDIFF_VERDICT_WORDS_H
+
+#include "analysis/answer/judgement.h"
+#include "chart/writer.h"
+
+/* As trace_verdict says it, such as 'slower here'. */
+const char *verdict_words(const struct verdict *verdict);
+
+/* As trace_summary says it, such as 'test is slower here'. `steps` are those of test. */
+void write_judged(struct writer *text, enum judged judged, const struct verdict *verdict,
+                  int64_t steps);
+
+/* slower, faster, same or unknown */
+const char *judged_code(enum judged judged, const struct verdict *verdict);
+
+#endif

@@ -1,0 +1,14 @@
+/*
+** Work that runs more or less often in words.
+*/
+#ifndef TRACEDIFF_WORK_WORDS_H
+#define TRACEDIFF_WORK_WORDS_H
+
+#include "analysis/sums/run_changes.h"
+#include "chart/writer.h"
+
+/* `X 9 -> 18 a step`, `X new, 97 a step`, `X gone, 4 a step`. Of whole traces: a trace. */
+void write_change_of_runs(struct writer *text, const struct run_changes *changes,
+                          const struct run_change *change, bool in_steps);
+
+#endif

@@ -1,0 +1,274 @@
+"""Pairs of traces to ask two builds about: hostile names, traces that lack something, random pairs of all generators.
+
+    for label, control, test in write_pairs("some/folder"): ...
+
+Each is made below the folder. Labels begin with what they are of: hostile, odd, planted, random.
+"""
+import os
+import random
+
+import generate_gains
+import generate_job
+import generate_serving
+import generate_waits
+import traces
+from made import document, event, write
+
+HOSTILE = {
+    "quotes": "it's \"quoted\" `so`", "backslash": "C:\\new\\table\\", "newline": "first\nsecond\r\n\tthird",
+    "bidi": "abc\u202edcba\u2066\u200f", "percent": "100%s %d %.*f %%", "rank": "aten::add, only on rank 1",
+    "copies": "copies: mine", "before": "before backward", "between": "between aten::mm and aten::add",
+    "long": "a_very_long_name_" * 40, "long_words": "many words in a name " * 20, "wide": "\u4e2d\u6587" * 80,
+    "nul": "before\0after", "emoji": "\U0001f600 \U0001f469\u200d\U0001f4bb", "empty": "", "blank": " ",
+    "control": "bell\a esc\x1b[31m", "surrogate": "half \ud83d", "json": '["a", {"b": null}]',
+    "sql": "'); DROP TABLE t; --",
+    "html": "</script><b>&lt;i&gt;", "undone": "x; undone: -0.010 ms, hidden by y", "like": "a_b%c", "number": "123",
+    "step": "ProfilerStep#2", "hash": "worker#3", "template": "void f<int, g<(h)1>>(int)", "colons": "::a::b::",
+    "arrow": "4 -> 8 a step", "caution": "caution: work: rest", "null": "NULL", "unicode": "e\u0301\u00e9 \u00df\u0130",
+    "replacement": "\ufffd\ufeff", "separator": "a\u2028b\u2029c", "backward": "MulBackward0", "phase": "decode"}
+# two names that people read alike
+ALIKE = [("aten::mm", "autograd::engine::evaluate_function: aten::mm"), ("MulBackward0", "autograd::engine::"
+         "evaluate_function: MulBackward0"), ("f<int>", "f<float>"), ("void f(int)", "f(int)"),
+         ("triton_poi_fused_add_3", "triton_poi_fused_add_4"), ("a.py(10): f", "a.py(20): f"),
+         ("enumerate(DataLoader)#A.__next__", "enumerate(DataLoader)#B.__next__"), ("op\0a", "op\0b"),
+         ("x" * 300 + "a", "x" * 300 + "b")]
+
+
+class Program:
+    """A rank that trains: the host runs ahead, two streams run what they are given in order. Times are us."""
+
+    def __init__(self, chance, rank=0):
+        self.chance, self.rank, self.events = chance, rank, []
+        self.now, self.free, self.correlation = 1000.0, {7: 0.0, 20: 0.0}, 1000 * rank
+
+    def noisy(self, us):
+        return round(us * self.chance.uniform(0.99, 1.01), 3)
+
+    def add(self, name, start, end, cat="cpu_op", tid=1, **args):
+        self.events.append(event(name, round(start, 3), round(end - start, 3), cat=cat, tid=tid, args=args))
+
+    def launched(self, name, dur, cat="kernel", stream=7, **args):
+        self.correlation += 1
+        start = self.now
+        self.now += self.noisy(4)
+        self.add("cudaLaunchKernel" if cat == "kernel" else "cudaMemcpyAsync", start, self.now, "cuda_runtime",
+                 correlation=self.correlation)
+        begin = max(self.free[stream], self.now + 2)
+        self.free[stream] = begin + self.noisy(dur)
+        self.events.append(event(name, round(begin, 3), round(self.free[stream] - begin, 3), cat=cat, pid=0, tid=stream,
+                                 args={"correlation": self.correlation, "stream": stream, "device": 0, **args}))
+
+    def operator(self, name, kernel=None, dur=30, times=1, host=10, tid=1, **work):
+        for _ in range(times):
+            start = self.now
+            self.now += self.noisy(host) / 2
+            if kernel is not None:
+                self.launched(kernel, dur, **work)
+            self.now += self.noisy(host) / 2
+            self.add(name, start, self.now, tid=tid, **{"Input Dims": [[8, 16]], "Input type": ["float"]})
+
+    def wait(self, name, call="cudaStreamSynchronize"):
+        start = self.now
+        self.now = max(self.now + 1, max(self.free.values()))
+        self.add(call, start + 0.5, self.now, "cuda_runtime", stream=7)
+        self.now += 1
+        self.add(name, start, self.now)
+
+
+# What test does more of; the name stands in its place.
+ROLES = ("kernel", "operator", "new", "gone", "count", "gap", "sync", "loader", "copies", "annotation", "frame", "comm",
+         "one_rank", "replaced", "backward", "outlier")
+NAMED = ("operator", "one_rank", "new", "gone", "count", "copies", "outlier")  # whose operator has the name
+
+
+def program(seed, role, name, other, is_test, rank=0, ranks=1, steps=5, slow=2.0):
+    """The events of a rank, in whose test what `role` says differs; `name` is what is named so, beside `other`."""
+    one = Program(random.Random(f"{seed}{is_test}{rank}"), rank)
+    more = is_test and (role != "one_rank" or rank == ranks - 1)
+
+    def times(of, usual=1):
+        return usual * slow if more and role in of else usual
+
+    for number in range(steps):
+        one.free = {stream: max(free, one.now) for stream, free in one.free.items()}
+        begin = one.now
+        start = one.now
+        one.now += one.noisy(30) * times(("loader",)) + (300 if more and role == "loader" else 0)
+        one.add(f"enumerate(DataLoader)#{name if role == 'loader' else '_Iter'}.__next__", start, one.now,
+                "user_annotation")
+        forward = one.now
+        one.operator("aten::mm", "sgemm_128", 60)
+        middle = one.now
+        if role != "new" or more:
+            if role != "gone" or not more:
+                one.operator(name if role in NAMED else other, name if role == "kernel" else "elementwise_kernel",
+                             40 * times(("kernel", "operator", "one_rank", "annotation", "frame")),
+                             times=3 if more and role == "count" else 1,
+                             **({"cat": "gpu_memcpy", "bytes": 4096} if role == "copies"
+                                else {"grid": [8, 1, 1], "block": [128, 1, 1]}))
+        one.add(name if role == "frame" else "model.py(10): block", middle - 0.1, one.now + 0.1, "python_function",
+                **{"Python id": number * 2 + 1})
+        if role in ("annotation", "frame"):
+            one.add(name if role == "annotation" else "forward", forward - 0.2, one.now + 0.2, "user_annotation")
+        if more and role == "copies":
+            one.operator(name, "Memcpy DtoD (Device -> Device)", 50, times=2, cat="gpu_memcpy", bytes=4096)
+        if more and role == "gap":
+            one.now = max(one.free.values()) + 250
+        if more and role == "outlier" and number == 2:
+            one.now += 4000
+        one.operator(name if role == "gap" else "aten::relu", "vectorized_kernel", 25)
+        if role == "sync" and is_test:
+            one.wait(name)
+        if role == "replaced":
+            for each in ((name,) if is_test else (other, "aten::mul", "aten::add")):
+                one.operator(each, "fused" if is_test else "pointwise", 45 if is_test else 30)
+        backward = name if role == "backward" else "MmBackward0"
+        one.operator(f"autograd::engine::evaluate_function: {backward}", "sgemm_64", 50 * times(("backward",)), tid=2)
+        if ranks > 1:
+            one.operator("nccl:all_reduce" if role != "comm" else name, "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
+                         35 * times(("comm",)), stream=20)
+        one.operator("Optimizer.step#SGD.step", "adam_kernel", 20)
+        one.wait("aten::item", "cudaDeviceSynchronize")
+        one.now += 5
+        one.add(f"ProfilerStep#{number}", begin, one.now, "user_annotation")
+        one.now += 3
+    return one.events
+
+
+def write_program(folder, seed, role, name, other, is_test, ranks=1, steps=5, slow=2.0):
+    for rank in range(ranks):
+        events = program(seed, role, name, other, is_test, rank, ranks, steps, slow)
+        write(os.path.join(folder, f"rank{rank}.json"), document(
+            *events, deviceProperties=[{"id": 0, "name": "made", "numSms": 8}],
+            distributedInfo={"rank": rank, "world_size": ranks, "backend": "nccl"}))
+
+
+def hostile_pairs(folder):
+    """Each hostile name in each role, in turn on one rank and on two."""
+    for place, (of_name, name) in enumerate(HOSTILE.items()):
+        for number, role in enumerate(ROLES):
+            ranks = 2 if role in ("one_rank", "comm") or (place + number) % 3 == 0 else 1
+            yield f"hostile/{of_name}/{role}", dict(role=role, name=name, other="aten::softmax", ranks=ranks,
+                                                    slow=(2.0, 1.06, 12.0)[(place + number) % 3])
+    for place, (name, other) in enumerate(ALIKE):
+        for role in ("operator", "kernel", "replaced", "count", "copies", "loader", "new", "gap"):
+            yield f"hostile/alike{place}/{role}", dict(role=role, name=name, other=other, ranks=1 + place % 2)
+
+
+def without(kind):
+    """A change of the events of a side."""
+    on_device = ("kernel", "gpu_memcpy")
+    return {
+        "steps": lambda events: [each for each in events if not each["name"].startswith("ProfilerStep")],
+        "device": lambda events: [each for each in events if each["cat"] not in on_device],
+        "host": lambda events: [each for each in events if each["cat"] in on_device],
+        "operators": lambda events: [each for each in events if each["cat"] != "cpu_op"],
+        "launches": lambda events: [each for each in events if each["cat"] != "cuda_runtime"],
+        "args": lambda events: [{key: value for key, value in each.items() if key != "args"} for each in events],
+        "all": lambda events: [],
+        "durations": lambda events: [{**each, "dur": 0} for each in events],
+        "nothing": lambda events: events,
+        "loaded": lambda events: [{**each, "dur": each["dur"] * 1.6} if each["cat"] == "cpu_op" else each
+                                  for each in events],
+        "double": lambda events: [{**each, "args": {**each["args"], "Input type": ["double"]}}
+                                  if "Input type" in each.get("args", {}) else each for each in events],
+        "larger": lambda events: [{**each, "args": {**each["args"], "Input Dims": [[64, 16]]}}
+                                  if "Input Dims" in each.get("args", {}) else each for each in events]}[kind]
+
+
+def stretched(events, host=1.0, device=1.0):
+    """Operators of the host by a factor, one after another; device work by another."""
+    made, moved = [], 0.0
+    for each in sorted(events, key=lambda event: event["ts"]):
+        factor = device if each["cat"] in ("kernel", "gpu_memcpy") else host
+        made.append({**each, "ts": round(each["ts"] * host, 3), "dur": round(each["dur"] * factor + moved, 3)})
+    return made
+
+
+def write_events(folder, events, rank=0, **head):
+    usual = {"deviceProperties": [{"id": 0, "name": "made"}], "distributedInfo": {"rank": rank}}
+    write(os.path.join(folder, f"rank{rank}.json"), document(*events, **{**usual, **head}))
+
+
+def odd_pairs(folder):
+    """Traces that lack something, on one side and on both; other devices, options and lengths."""
+    usual = [program("odd", "operator", "mine", "aten::softmax", side) for side in (False, True)]
+    for kind in ("steps", "device", "host", "operators", "launches", "args", "all", "durations", "nothing", "loaded",
+                 "double", "larger"):
+        for sides in ((0,), (1,), (0, 1)):
+            place = os.path.join(folder, "odd", kind, "".join(map(str, sides)))
+            for side, word in enumerate(("control", "test")):
+                write_events(os.path.join(place, word), without(kind)(usual[side]) if side in sides else usual[side])
+            yield f"odd/{kind}/{''.join(map(str, sides))}", place
+    for count in ((1, 1), (1, 5), (2, 2), (3, 3), (4, 4), (5, 12), (40, 40)):
+        place = os.path.join(folder, "odd", "steps", "%d_%d" % count)
+        for side, word in enumerate(("control", "test")):
+            write_events(os.path.join(place, word),
+                         program("steps", "operator", "mine", "other", side, steps=count[side]))
+        yield "odd/steps/%d_%d" % count, place
+    for host in (0.5, 0.9, 1.05, 1.3, 2.0):
+        for kind in ("nothing", "device"):
+            for device in (1.0, 1.07, 1.5):
+                place = os.path.join(folder, "odd", f"load_{host}", f"{kind}_{device}")
+                write_events(os.path.join(place, "control"), without(kind)(usual[0]))
+                write_events(os.path.join(place, "test"), stretched(without(kind)(usual[0]), host, device))
+                yield f"odd/load_{host}/{kind}_{device}", place
+    heads = {"device": {"deviceProperties": [{"id": 0, "name": "another"}]}, "no_device": {"deviceProperties": []},
+             "options": {"with_stack": 1, "profile_memory": 1, "record_shapes": 1},
+             "versions": {"schemaVersion": 2, "torch_version": "2.9", "cuda_driver_version": 12040},
+             "world": {"distributedInfo": {"rank": 0, "world_size": 8}}, "rank": {"distributedInfo": {"rank": 3}}}
+    for name, head in heads.items():
+        place = os.path.join(folder, "odd", "head", name)
+        for side, word in enumerate(("control", "test")):
+            write_events(os.path.join(place, word), usual[side], **(head if side else {}))
+        yield f"odd/head/{name}", place
+
+
+def random_pairs(folder, count):
+    for seed in range(count):
+        for name in ("waits", "gains", "gains_other", "job", "serving", "training"):
+            place = os.path.join(folder, "random", name, str(seed))
+            sides = [os.path.join(place, side) for side in ("control", "test")]
+            rng = random.Random(f"{name}{seed}")
+            if name == "waits":
+                generate_waits.write_pair(*sides, seed)
+            elif name.startswith("gains"):
+                generate_gains.write_gains_pair(*sides, seed, other=name == "gains_other")
+            elif name == "job":
+                for number, side in enumerate(sides):
+                    generate_job.write_job(side, seed + number * (seed % 2) * 1000, most=4, on_host=seed % 3 == 0)
+            elif name == "serving":
+                for side in sides:
+                    for file, content in generate_serving.generate(rng).files.items():
+                        write(os.path.join(side, file), content)
+            else:
+                ranks, steps = rng.choice((1, 2)), rng.choice((1, 3, 4))
+                for side in sides:
+                    traces.save(traces.generate(rng, ranks=ranks, steps=steps, odd=seed % 2 == 0), side,
+                                traces.Style(random.Random(0)))
+            yield f"random/{name}/{seed}", place
+
+
+def planted_pairs(folder):
+    """The pairs of test_mostly: a clock, a load, types, pauses, and what is beside them."""
+    import test_mostly
+    each = [(control, test) for control, test, *_ in test_mostly.CASES] + [(same, same) for same in test_mostly.SAME]
+    for number, (control, test) in enumerate(each):
+        place = os.path.join(folder, "planted", str(number))
+        test_mostly.record(os.path.join(place, "control"), f"c{number}", **control)
+        test_mostly.record(os.path.join(place, "test"), f"t{number}", **test)
+        yield f"planted/{number}", place
+
+
+def write_pairs(folder, series=40, wanted=lambda label: True):
+    """(label, control, test) of each pair, written below folder. Those whose label is not wanted are not made."""
+    for number, (label, how) in enumerate(hostile_pairs(folder)):
+        if wanted(label):
+            place = os.path.join(folder, *label.split("/"))
+            for side, word in enumerate(("control", "test")):
+                write_program(os.path.join(place, word), number, is_test=bool(side), **how)
+            yield label, *(os.path.join(place, word) for word in ("control", "test"))
+    for pairs in (odd_pairs(folder), planted_pairs(folder), random_pairs(folder, series)):
+        for label, place in pairs:
+            if wanted(label):
+                yield label, *(os.path.join(place, word) for word in ("control", "test"))
