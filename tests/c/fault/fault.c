@@ -435,6 +435,9 @@ static const struct trial {
             "SELECT * FROM trace_ab('[ab]', 'a') WHERE by_unit = 'run' AND names = '[\"step\", "
             "\"%a%\"]'",
      .stride = 3},
+    {.name = "trace_ab of a job",
+     .sql = "SELECT * FROM trace_ab('job', 'job', 'job') WHERE iterations = 'all'",
+     .stride = 3},
     {.name = "error: runs of directories and files",
      .sql = "SELECT * FROM trace_ab('mixed/*', 'a')",
      .fails = true},
