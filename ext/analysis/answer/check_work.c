@@ -150,7 +150,8 @@ static void add_shapes(struct work_tally *work, const wide_time *all, const wide
 }
 
 /* Keeps an operator if it is one of the largest, in the order of their times. */
-static void keep_largest(struct operator_rows *largest, size_t *count, struct operator_rows operator)
+static void keep_largest(struct operator_rows *largest, size_t *count,
+                         struct operator_rows operator)
 {
     size_t i = *count;
     if (i == LARGEST_OPERATORS && operator.time <= largest[i - 1].time)
@@ -331,7 +332,8 @@ static bool find_retyped(struct work_tally *work, const struct tally *typed)
         return false;
     for (size_t i = 0; i < work->changes.count; i++) {
         const wide_time *sum = work->changes.rows[i].sum;
-        double share = ((double)sum[0] / (double)all.sum[0] + (double)sum[1] / (double)all.sum[1]) / 2;
+        double share =
+            ((double)sum[0] / (double)all.sum[0] + (double)sum[1] / (double)all.sum[1]) / 2;
         if (!largest || share > work->share) {
             largest = &work->changes.rows[i];
             work->share = share;

@@ -1,6 +1,9 @@
 #include "checks.h"
 
+#include <math.h>
+
 #include "base/integers.h"
+#include "pair.h"
 #include "text/ascii.h"
 #include "thresholds.h"
 
@@ -27,7 +30,7 @@ static int value_order(const struct names *texts, const struct check_value *a,
     if ((a->kind == VALUE_TEXT) != (b->kind == VALUE_TEXT))
         return a->kind == VALUE_TEXT ? 1 : -1;
     if (a->kind == VALUE_TEXT)
-        return a->text == b->text ? 0 : name_compare(&texts->items[a->text], &texts->items[b->text]);
+        return name_compare(&texts->items[a->text], &texts->items[b->text]);
     if (a->kind != VALUE_REAL && b->kind != VALUE_REAL)
         return COMPARE(a->integer, b->integer);
     return COMPARE(a->kind == VALUE_REAL ? a->real : (double)a->integer,
@@ -52,62 +55,39 @@ struct check *check_add(struct checks *checks, enum check_code code, enum matter
     return check;
 }
 
-static int time_order(const void *a, const void *b)
-{
-    const wide_time *x = a, *y = b;
-    return COMPARE(*x, *y);
-}
-
-/* Sorts times; `*twice` becomes twice their median. */
-static bool find_median(wide_time *times, size_t count, wide_time *twice,
-                        const struct stopper *stopper, struct failure *failure)
-{
-    if (!sort_items(times, count, sizeof *times, time_order, stopper, failure))
-        return false;
-    *twice = times[(count - 1) / 2] + times[count / 2];
-    return true;
-}
-
 /* J2.4; `times` are those of the steps. */
-static bool find_longest(struct check_side *side, wide_time *times, size_t count,
-                         const struct stopper *stopper, struct failure *failure)
+static void find_longest(struct check_side *side, double *times, size_t count)
 {
-    wide_time median, deviation; /* twice these, of the deviation four times */
-    if (!find_median(times, count, &median, stopper, failure))
-        return false;
-    wide_time longest = 2 * times[count - 1];
+    double median = median_of(times, count), longest = times[count - 1];
+    side->longest = median > 0 ? longest / median : 0;
     for (size_t i = 0; i < count; i++)
-        times[i] = 2 * times[i] > median ? 2 * times[i] - median : median - 2 * times[i];
-    if (!find_median(times, count, &deviation, stopper, failure))
-        return false;
-    side->longest = median > 0 ? quotient(longest, median) : 0;
-    side->is_long = 100 * longest > LONG_STEP_PERCENT * median &&
+        times[i] = fabs(times[i] - median);
+    double deviation = median_of(times, count);
+    side->is_long = longest > LONG_STEP_RATIO * median &&
                     (side->numbers < LONG_STEP_OF ||
-                     2 * (longest - median) > LONG_STEP_DEVIATIONS * deviation);
-    return true;
+                     longest - median > LONG_STEP_DEVIATIONS * deviation);
 }
 
-bool check_steps_add(struct checks *checks, int side, const struct check_step *steps, size_t count,
-                     const struct stopper *stopper, struct failure *failure)
+bool check_steps_add(struct check_side *side, const struct check_step *steps, size_t count,
+                     struct failure *failure)
 {
-    struct check_side *of = &checks->sides[side];
-    wide_time *times = memory_items(count, sizeof *times);
+    double *times = memory_items(count, sizeof *times);
     int64_t *numbers = memory_items(count, sizeof *numbers);
     bool done = (times && numbers) || failure_memory(failure);
-    of->steps = count > 0 ? 0 : NUMBER_NONE;
+    side->steps = count > 0 ? 0 : NUMBER_NONE;
     for (size_t i = 0; done && i < count; i++) {
-        times[i] = steps[i].time;
+        times[i] = quotient(steps[i].time, 1);
         if (steps[i].iteration != NUMBER_NONE)
-            numbers[of->steps++] = steps[i].iteration;
-        of->ranks += i == 0 || steps[i].rank != steps[i - 1].rank;
+            numbers[side->steps++] = steps[i].iteration;
+        side->ranks += i == 0 || steps[i].rank != steps[i - 1].rank;
     }
     if (done && count > 0) {
-        of->rank = steps[0].rank;
-        of->last_rank = steps[count - 1].rank;
-        of->numbers = (int64_t)sort_integers(numbers, (size_t)of->steps);
-        of->first = of->numbers > 0 ? numbers[0] : NUMBER_NONE;
-        of->last = of->numbers > 0 ? numbers[of->numbers - 1] : NUMBER_NONE;
-        done = find_longest(of, times, count, stopper, failure);
+        side->rank = steps[0].rank;
+        side->last_rank = steps[count - 1].rank;
+        side->numbers = (int64_t)sort_integers(numbers, (size_t)side->steps);
+        side->first = side->numbers > 0 ? numbers[0] : NUMBER_NONE;
+        side->last = side->numbers > 0 ? numbers[side->numbers - 1] : NUMBER_NONE;
+        find_longest(side, times, count);
     }
     memory_free(times);
     memory_free(numbers);
@@ -250,11 +230,12 @@ static bool add_told(struct checks *checks, struct check_told *told, size_t coun
     if (!sort_items(told, count, sizeof *told, told_order, stopper, failure))
         return false;
     for (size_t i = 0, first; i < count;) {
-        struct check_value lowest[2] = {{VALUE_NONE}, {VALUE_NONE}}, highest[2] = {lowest[0], lowest[0]};
-        for (first = i; i < count && told[i].code == told[first].code &&
-                        told[i].item == told[first].item;
-             i++) {
+        const struct check_value none = check_integer(NUMBER_NONE);
+        struct check_value lowest[2] = {none, none}, highest[2] = {none, none};
+        for (first = i; i < count && told[i].code == told[first].code; i++) {
             int side = told[i].side;
+            if (told[i].item != told[first].item)
+                break;
             lowest[side] = lowest[side].kind == VALUE_NONE ? told[i].value : lowest[side];
             highest[side] = told[i].value;
         }
@@ -301,8 +282,7 @@ bool checks_add(struct checks *checks, struct check_told *told, size_t count,
     int64_t steps[2] = {checks->sides[0].steps, checks->sides[1].steps};
     bool pair = steps[0] != NUMBER_NONE && steps[1] != NUMBER_NONE;
     bool matters = !pair || (steps[0] == 0) != (steps[1] == 0);
-    if (!tally_order(&checks->strata, stopper, failure) ||
-        !tally_order(&checks->phases, stopper, failure) ||
+    if (!tally_order(&checks->phases, stopper, failure) ||
         !add_told(checks, told, count, stopper, failure))
         return false;
     check_add(checks, CHECK_STEPS, matters ? MATTERS_YES : MATTERS_NO,
@@ -330,7 +310,7 @@ bool checks_order(struct checks *checks, const struct stopper *stopper, struct f
 void checks_clear(struct checks *checks)
 {
     memory_free(checks->items);
-    tally_clear(&checks->strata);
     tally_clear(&checks->phases);
+    names_clear(&checks->strata);
     names_clear(&checks->texts);
 }

@@ -85,7 +85,8 @@ struct checks {
     struct check *items; /* in order */
     size_t count, capacity;
     struct check_side sides[2];
-    struct tally strata, phases; /* steps, by stratum and by phase (T22) */
+    struct tally phases; /* the steps by phase */
+    struct names strata; /* of the steps (T22) */
     struct names texts;
     struct check dropped; /* private, like the next */
     bool failed;          /* out of memory */
@@ -98,8 +99,8 @@ struct check_step {
 };
 
 /* Finds what the steps of a side say: of the struct, steps to last_rank, longest and is_long. */
-bool check_steps_add(struct checks *checks, int side, const struct check_step *steps, size_t count,
-                     const struct stopper *stopper, struct failure *failure);
+bool check_steps_add(struct check_side *side, const struct check_step *steps, size_t count,
+                     struct failure *failure);
 
 /* What files of a side say of something. */
 struct check_told {

@@ -23,7 +23,7 @@
 
 /* What makes two traces comparable (J1 to J4, L6) */
 #define FEW_STEPS 3               /* fewer of a side are few, and tell no long step: J2.3, J2.4 */
-#define LONG_STEP_PERCENT 115     /* of the median: J2.4 */
+#define LONG_STEP_RATIO 1.15      /* by the median: J2.4 */
 #define LONG_STEP_OF 5            /* steps or more, of which a long one also stands out: J2.4 */
 #define LONG_STEP_DEVIATIONS 5    /* median absolute deviations beyond the median: J2.4 */
 #define COMMON_SHAPES_PERCENT 90  /* of the time of operators of both sides: J2.6 */

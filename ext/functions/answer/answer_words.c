@@ -5,7 +5,7 @@
 
 #include "analysis/answer/thresholds.h"
 #include "base/memory.h"
-#include "check_words.h"
+#include "functions/words/check_words.h"
 #include "functions/words/factor_words.h"
 #include "functions/words/label_words.h"
 #include "functions/words/rank_words.h"

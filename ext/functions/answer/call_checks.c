@@ -1,54 +1,64 @@
 #include "call_checks.h"
 
 #include "base/memory.h"
-#include "functions/call/graph_args.h"
+#include "call_pair.h"
 #include "functions/call/call_metadata.h"
 #include "functions/call/step_text.h"
 #include "text/ascii.h"
 #include "text/text.h"
 #include "work_sums.h"
 
-/* Adds a step to those with its text; none if it is NULL. */
-static bool count_step(struct call *call, struct checks *checks, struct tally *tally, int side,
-                       const char *text)
-{
-    struct tally_row row = {.names = &checks->texts, .key = {NAME_NONE, NAME_NONE, NAME_NONE}};
-    if (text)
-        row.key[0] = names_intern(&checks->texts, text, strlen(text));
-    row.on[side] = true;
-    row.sum[side] = 1;
-    return (text && row.key[0] == NAME_NONE) ? failure_memory(&call->failure)
-                                             : tally_add(tally, &row, &call->failure);
-}
+/* Where the steps of a side go. */
+struct steps_read {
+    struct checks *checks;
+    int side;
+    const int64_t *ranks;
+    struct side_steps from;
+    struct check_step *items;
+    size_t count, capacity;
+};
 
-/* Counts the phase and the stratum of a step. */
-static bool count_phase(struct call *call, struct checks *checks, int side, const struct name *form)
+/* Counts the phase and the stratum of a step. False if out of memory. */
+static bool count_phase(struct steps_read *steps, const struct name *form)
 {
+    struct checks *checks = steps->checks;
+    struct tally_row row = {.names = &checks->texts, .key = {NAME_NONE, NAME_NONE, NAME_NONE}};
+    struct failure failure = {0};
     struct step_form read;
     char *phase = NULL, *stratum = NULL;
-    bool known = form && step_form_read(form->text, form->length, &read);
+    bool known = form && step_form_read(form->text, form->length, &read), done = true;
     if (known) {
         phase = step_phase(&read);
         stratum = step_stratum(&read);
+        row.key[0] = phase ? names_intern(&checks->texts, phase, strlen(phase)) : NAME_NONE;
+        done = stratum && row.key[0] != NAME_NONE;
     }
-    bool done = !known || (phase && stratum) || failure_memory(&call->failure);
-    done = done && count_step(call, checks, &checks->phases, side, phase) &&
-           count_step(call, checks, &checks->strata, side, stratum);
+    row.on[steps->side] = true;
+    row.sum[steps->side] = 1;
+    done = done && tally_add(&checks->phases, &row, &failure) &&
+           names_intern(&checks->strata, stratum ? stratum : "", stratum ? strlen(stratum) : 0) !=
+               NAME_NONE;
     sqlite3_free(phase);
     sqlite3_free(stratum);
     return done;
 }
 
-/* Adds what the parts of a step say. */
-static void add_parts(struct check_side *side, const struct attributed_step *found,
-                      const struct names *names, struct check_step *step)
+static bool take_step(void *to, const struct attributed_step *found)
 {
+    struct steps_read *steps = to;
+    struct check_side *side = &steps->checks->sides[steps->side];
+    const struct names *names = attribution_names(steps->from.attribution);
+    if (!MEMORY_GROW(steps->items, steps->capacity, steps->count + 1))
+        return false;
+    struct check_step *step = &steps->items[steps->count++];
+    *step = (struct check_step){.rank = steps->ranks[found->rows[0].rank],
+                                .iteration = found->iteration};
     for (size_t i = 0; i < found->count; i++) {
         const struct attributed *part = &found->rows[i];
         enum step_class class = part->step_class;
         int64_t fraction = (int64_t)(part->time % 1000);
-        step->time += part->time;
         bool of_host = class == CLASS_CALL || class == CLASS_HOST || class == CLASS_UNRECORDED;
+        step->time += part->time;
         if (class != CLASS_NONE && of_host > side->of_host)
             side->of_host = of_host;
         side->of_modules = side->of_modules || (part->name[0] != NAME_NONE &&
@@ -56,6 +66,7 @@ static void add_parts(struct check_side *side, const struct attributed_step *fou
         if (found->iteration != NUMBER_NONE && fraction > side->fraction)
             side->fraction = fraction;
     }
+    return count_phase(steps, found->form);
 }
 
 /* Reads the steps of a side. */
@@ -63,37 +74,12 @@ static bool read_steps(struct call *call, const struct checks_request *request, 
                        struct checks *checks)
 {
     const struct call_trace *opened = &request->opened[side];
-    const struct stopper *stopper = call_stopper(call);
-    struct graph_args graphs = {.count = 0};
-    struct attribution *attribution = NULL;
-    struct attributed_step found = {.count = 0};
-    struct check_step *steps = NULL;
-    size_t count = 0;
-    bool done = graph_args_read(call, &opened->trace, false, &graphs);
-    const struct attribution_request asked = {.level = LEVEL_MODULE,
-                                              .clock = request->clock,
-                                              .knowledge = graph_args_knowledge(&graphs)};
-    if (done)
-        attribution =
-            attribution_new(&opened->trace, &opened->steps, &asked, stopper, &call->failure);
-    size_t all = attribution ? attribution_count(attribution) : 0;
-    done = attribution && ((steps = memory_items(all, sizeof *steps)) ||
-                           failure_memory(&call->failure));
-    for (size_t i = 0; i < all && done; i++) {
-        done = attribution_step(attribution, i, &found, &call->failure);
-        if (!done || found.count == 0)
-            continue;
-        struct check_step *step = &steps[count++];
-        *step = (struct check_step){.rank = opened->trace.ranks[found.rows[0].rank],
-                                    .iteration = found.iteration};
-        add_parts(&checks->sides[side], &found, attribution_names(attribution), step);
-        done = count_phase(call, checks, side, found.form);
-    }
-    done = done && check_steps_add(checks, side, steps, count, stopper, &call->failure);
-    memory_free(found.rows);
-    memory_free(steps);
-    attribution_free(attribution);
-    graph_args_close(&graphs);
+    struct steps_read steps = {.checks = checks, .side = side, .ranks = opened->trace.ranks};
+    steps.from = (struct side_steps){.take = take_step, .to = &steps};
+    bool done = side_steps_take(call, opened, LEVEL_MODULE, request->clock, &steps.from) &&
+                check_steps_add(&checks->sides[side], steps.items, steps.count, &call->failure);
+    side_steps_close(&steps.from);
+    memory_free(steps.items);
     return done;
 }
 
@@ -120,6 +106,8 @@ static struct check_value keep_text(struct files_read *files, const char *text, 
 static int tell(struct files_read *files, enum check_code code, uint32_t item,
                 struct check_value value)
 {
+    if (!files->chosen)
+        return SQLITE_OK;
     if (value.kind == VALUE_NONE || !MEMORY_GROW(files->told, files->capacity, files->count + 1))
         return SQLITE_NOMEM;
     files->told[files->count++] = (struct check_told){.texts = &files->checks->texts,
@@ -141,106 +129,98 @@ static int tell_column(struct files_read *files, enum check_code code, uint32_t 
     if (type == SQLITE_INTEGER)
         value.integer = sqlite3_column_int64(row, column);
     else if (type == SQLITE_FLOAT)
-        value = (struct check_value){.kind = VALUE_REAL, .real = sqlite3_column_double(row, column)};
+        value =
+            (struct check_value){.kind = VALUE_REAL, .real = sqlite3_column_double(row, column)};
     else
         value = keep_text(files, (const char *)sqlite3_column_text(row, column),
                           (size_t)sqlite3_column_bytes(row, column));
     return tell(files, code, item, value);
 }
 
-/* What is inside the values of distributedInfo and, from DEVICE_COLUMN on, of deviceProperties. */
+/* What keys of files tell: at a path inside their value, or a text instead of it; else the value.
+** `item`: as in struct check. */
+static const struct known_key {
+    const char *key;
+    enum check_code code;
+    const char *path, *text, *item;
+} known_keys[] = {
+    {"distributedInfo", CHECK_RANKS, "$.world_size", NULL, NULL},
+    {"distributedInfo", CHECK_BACKEND, "$.backend", NULL, NULL},
+    {"distributedInfo", CHECK_VERSION, "$.nccl_version", NULL, "nccl_version"},
+    {"deviceProperties", CHECK_DEVICE, "$[0].name", NULL, NULL},
+    {"deviceProperties", CHECK_DEVICES, "#", NULL, NULL},
+    {"deviceProperties", CHECK_MULTIPROCESSORS, "$[0].numSms", NULL, NULL},
+    {"deviceProperties", CHECK_MEMORY, "$[0].totalGlobalMem", NULL, NULL},
+    {"producer", CHECK_PROFILER, NULL, NULL, NULL},
+    {"schemaVersion", CHECK_PROFILER, NULL, "PyTorch (Kineto)", NULL},
+    {"viztracer_metadata", CHECK_PROFILER, NULL, "VizTracer", NULL},
+    {"with_stack", CHECK_OPTION, NULL, NULL, "with_stack"},
+    {"profile_memory", CHECK_OPTION, NULL, NULL, "profile_memory"},
+    {"record_shapes", CHECK_OPTION, NULL, NULL, "record_shapes"},
+    {"with_modules", CHECK_OPTION, NULL, NULL, "with_modules"},
+    {"with_flops", CHECK_OPTION, NULL, NULL, "with_flops"},
+    {"schema", CHECK_VERSION, NULL, NULL, "schema"},
+};
+
+/* A value at a path; `#`: the length of an array. */
 static const char inside_sql[] =
-    "SELECT ?1 ->> '$.world_size', ?1 ->> '$.backend', ?1 ->> '$.nccl_version',"
-    " ?1 ->> '$[0].name', nullif(json_array_length(?1), 0), ?1 ->> '$[0].numSms',"
-    " ?1 ->> '$[0].totalGlobalMem'";
-enum { WORLD_COLUMN, BACKEND_COLUMN, NCCL_COLUMN, DEVICE_COLUMN, INSIDE_COLUMNS = 7 };
+    "SELECT CASE ?2 WHEN '#' THEN nullif(json_array_length(?1), 0) ELSE ?1 ->> ?2 END";
 
-static int tell_distributed(struct files_read *files, sqlite3_stmt *row)
+/* Tells what a key says; `row` has its value. Returns a SQLite result code. */
+static int tell_key(struct files_read *files, const struct known_key *known, sqlite3_stmt *row)
 {
-    static const char nccl[] = "nccl_version";
     struct check_side *side = &files->checks->sides[files->side];
-    int64_t world = sqlite3_column_int64(row, WORLD_COLUMN); /* 0: not there, or no number */
-    if (world > 0 && world > side->world)
-        side->world = world;
-    uint32_t item = names_intern(&files->checks->texts, nccl, sizeof nccl - 1);
-    if (!files->chosen)
-        return SQLITE_OK;
-    int code = tell_column(files, CHECK_BACKEND, NAME_NONE, row, BACKEND_COLUMN);
-    if (code != SQLITE_OK)
-        return code;
-    return item == NAME_NONE ? SQLITE_NOMEM
-                             : tell_column(files, CHECK_VERSION, item, row, NCCL_COLUMN);
-}
-
-static int tell_devices(struct files_read *files, sqlite3_stmt *row)
-{
-    int code = SQLITE_OK;
-    for (int i = DEVICE_COLUMN; i < INSIDE_COLUMNS && code == SQLITE_OK && files->chosen; i++)
-        code = tell_column(files, CHECK_DEVICE + (i - DEVICE_COLUMN), NAME_NONE, row, i);
+    sqlite3_stmt *inside = known->path ? files->inside : NULL;
+    struct check_value item = check_text(NAME_NONE);
+    int code = SQLITE_ROW;
+    if (known->item)
+        item = keep_text(files, known->item, strlen(known->item));
+    if (known->item && item.kind == VALUE_NONE)
+        return SQLITE_NOMEM;
+    if (inside) {
+        sqlite3_bind_value(inside, 1, sqlite3_column_value(row, 1));
+        sqlite3_bind_text(inside, 2, known->path, -1, SQLITE_STATIC);
+        code = sqlite3_step(inside);
+    }
+    if (code != SQLITE_ROW) {
+        code = code == SQLITE_NOMEM || code == SQLITE_INTERRUPT ? code : SQLITE_OK; /* no JSON */
+    } else if (known->code == CHECK_RANKS) {
+        int64_t world = sqlite3_column_int64(inside, 0); /* 0: not there, or no number */
+        side->world = world > 0 && world > side->world ? world : side->world;
+        code = SQLITE_OK;
+    } else if (known->text) {
+        code = tell(files, known->code, item.text,
+                    keep_text(files, known->text, strlen(known->text)));
+    } else {
+        code = tell_column(files, known->code, item.text, inside ? inside : row, inside ? 0 : 1);
+    }
+    sqlite3_reset(inside);
     return code;
-}
-
-/* Tells what is inside the value of a key. */
-static int tell_inside(struct files_read *files, sqlite3_stmt *row,
-                       int (*tell_all)(struct files_read *files, sqlite3_stmt *row))
-{
-    sqlite3_bind_value(files->inside, 1, sqlite3_column_value(row, 1));
-    int code = sqlite3_step(files->inside);
-    if (code == SQLITE_ROW)
-        code = tell_all(files, files->inside);
-    else if (code != SQLITE_NOMEM && code != SQLITE_INTERRUPT)
-        code = SQLITE_OK; /* a text that is not JSON */
-    sqlite3_reset(files->inside);
-    return code;
-}
-
-/* Tells what a key of a file says, if it is a version or an option. */
-static int tell_key(struct files_read *files, const char *key, sqlite3_stmt *row)
-{
-    static const char *const options[] = {"with_stack", "profile_memory", "record_shapes",
-                                          "with_modules", "with_flops"};
-    bool version = sqlite3_strlike("%version%", key, 0) == 0 || strcmp(key, "schema") == 0;
-    bool option = false;
-    for (int i = 0; i < COUNT_OF(options); i++)
-        option = option || strcmp(key, options[i]) == 0;
-    if (!version && !option)
-        return SQLITE_OK;
-    struct check_value item = keep_text(files, key, strlen(key));
-    return item.kind == VALUE_NONE
-               ? SQLITE_NOMEM
-               : tell_column(files, option ? CHECK_OPTION : CHECK_VERSION, item.text, row, 1);
 }
 
 static int take_key(void *to, sqlite3_stmt *row)
 {
-    static const char *const marks[][2] = {{"schemaVersion", "PyTorch (Kineto)"},
-                                           {"viztracer_metadata", "VizTracer"}};
     struct files_read *files = to;
     const char *key = (const char *)sqlite3_column_text(row, 0);
+    const struct known_key version = {.code = CHECK_VERSION, .item = key};
     int code = SQLITE_OK;
-    if (strcmp(key, "distributedInfo") == 0)
-        return tell_inside(files, row, tell_distributed);
-    if (strcmp(key, "deviceProperties") == 0)
-        return tell_inside(files, row, tell_devices);
-    if (!files->chosen)
-        return SQLITE_OK;
-    if (strcmp(key, "producer") == 0)
-        return tell_column(files, CHECK_PROFILER, NAME_NONE, row, 1);
-    for (int i = 0; i < COUNT_OF(marks) && code == SQLITE_OK; i++)
-        if (strcmp(key, marks[i][0]) == 0)
-            code = tell(files, CHECK_PROFILER, NAME_NONE,
-                        keep_text(files, marks[i][1], strlen(marks[i][1])));
-    return code == SQLITE_OK ? tell_key(files, key, row) : code;
+    for (int i = 0; i < COUNT_OF(known_keys) && code == SQLITE_OK; i++)
+        if (strcmp(key, known_keys[i].key) == 0)
+            code = tell_key(files, &known_keys[i], row);
+    return code == SQLITE_OK && sqlite3_strlike("%version%", key, 0) == 0
+               ? tell_key(files, &version, row)
+               : code;
 }
 
 /* Whether a file has a problem that matters (J2.8). `strict`: all of its metadata is JSON. */
 static bool is_bad(const struct trace_member *member, bool strict)
 {
     const struct trace_file *file = member->file;
-    bool bad = file->skipped > 0 || file->trouble.code != FAILURE_NONE || member->again > 0 || !strict;
+    bool bad = file->skipped > 0 || file->trouble.code != FAILURE_NONE || member->again > 0;
     for (enum problem i = 0; i < PROBLEM_COUNT; i++)
-        bad = bad || (file->problems.count[i] > 0 && i != PROBLEM_BACKLOG && i != PROBLEM_NO_LAUNCH);
-    return bad;
+        if (i != PROBLEM_BACKLOG && i != PROBLEM_NO_LAUNCH)
+            bad = bad || file->problems.count[i] > 0;
+    return bad || !strict;
 }
 
 /* Whether a rank of a side is compared. */
@@ -253,7 +233,7 @@ static bool is_compared(const struct call_trace *opened, int64_t rank)
     return i < opened->trace.count;
 }
 
-/* Reads what the files of a side say: of all ranks, of which `opened` has those that are compared. */
+/* Reads what the files of a side say; `opened` has those of the ranks that are compared. */
 static bool read_files(struct files_read *files, const struct call_trace *opened,
                        const struct call_trace *whole)
 {

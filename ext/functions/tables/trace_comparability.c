@@ -2,7 +2,7 @@
 ** trace_comparability: what makes two traces comparable or not (J1 to J4).
 */
 #include "functions/answer/call_checks.h"
-#include "functions/answer/check_words.h"
+#include "functions/words/check_words.h"
 #include "functions/call/step_parts.h"
 #include "text/text.h"
 
@@ -115,7 +115,8 @@ const struct table_function trace_comparability_function = {
     .name = "trace_comparability",
     .family = FAMILY_THE_ANSWER,
     .question = "Can these two traces be compared at all?",
-    .text = "what makes two traces comparable or not: devices, ranks, steps, shapes, versions, options",
+    .text = "what makes two traces comparable or not: devices, ranks, steps, shapes, versions, "
+            "options",
     COLUMNS(columns_of_comparability),
     ARGUMENTS(arguments_of_comparability),
     .produce = comparability_produce,

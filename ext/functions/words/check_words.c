@@ -293,7 +293,8 @@ void check_words_why(sqlite3_str *text, const struct checks *checks, const struc
         put_steps(text, sides);
     else if (code == CHECK_WORK)
         put_which(text, of_host, "neither has device work: a step is what its host is in",
-                 "both have device work", "%s has no device work: its host is compared with a device");
+                 "both have device work",
+                 "%s has no device work: its host is compared with a device");
     else if (code == CHECK_RANKS)
         put_ranks_compared(text, checks, check);
     else if (code == CHECK_RECORDED)
