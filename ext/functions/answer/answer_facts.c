@@ -187,7 +187,7 @@ static bool find_other_work(struct answer_facts *facts)
     return done;
 }
 
-const struct host_factor *facts_load(const struct answer_facts *facts)
+const struct common_factor *facts_load(const struct answer_facts *facts)
 {
     return facts->pair.is_job ? &facts->host : &facts->units[0].host;
 }
@@ -196,7 +196,7 @@ const struct host_factor *facts_load(const struct answer_facts *facts)
 static bool find_load(struct answer_facts *facts)
 {
     const struct pair_side *sides = facts->pair.pair.sides;
-    const struct host_factor *host;
+    const struct common_factor *host;
     if (!sides[0].of_host || !sides[1].of_host || facts->pair.verdict.is <= VERDICT_SAME)
         return true;
     if (!facts_units(facts))
@@ -208,8 +208,9 @@ static bool find_load(struct answer_facts *facts)
     host = facts_load(facts);
     facts->load.there = host->outcome == FACTOR_ONE || host->outcome == FACTOR_DIFFERS;
     facts->load.one_factor = host->outcome == FACTOR_ONE;
-    facts->load.ms = host->host.explained / 1000;
-    facts->load.factor = host->common;
+    facts->load.ms = host->whole.explained / 1000;
+    facts->load.low = host->low;
+    facts->load.high = host->high;
     return !facts->load.there || facts->pair.verdict.is == VERDICT_UNCLEAR ||
            (find_waiting(facts) && find_other_work(facts));
 }
@@ -234,9 +235,9 @@ void facts_close(struct answer_facts *facts)
     for (size_t i = 0; i < facts->unit_count; i++) {
         struct answer_unit *unit = &facts->units[i];
         if (unit->has_clock)
-            clock_factor_clear(&unit->clock);
+            common_factor_clear(&unit->clock);
         if (unit->has_host)
-            host_factor_clear(&unit->host);
+            common_factor_clear(&unit->host);
         keyed_clear(&unit->device);
         close_sides(unit->opened, unit->open);
     }

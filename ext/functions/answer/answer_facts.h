@@ -18,8 +18,8 @@ struct answer_unit {
     bool open, has_device, has_clock, has_host;
     struct call_trace opened[2]; /* by side, like all pairs here; the steps that are kept */
     struct keyed device; /* by enum device_key */
-    struct clock_factor clock;
-    struct host_factor host;
+    struct common_factor clock;
+    struct common_factor host;
 };
 
 struct answer_facts {
@@ -34,7 +34,7 @@ struct answer_facts {
     struct checks checks;
     struct run_changes work;
     struct load load;
-    struct host_factor host; /* of a job whose load is asked for: of all ranks together */
+    struct common_factor host; /* of a job whose load is asked for: of all ranks together */
     enum judged judged;
 };
 
@@ -54,7 +54,7 @@ bool facts_clock(struct answer_facts *facts, struct answer_unit *unit);
 bool facts_host(struct answer_facts *facts, struct answer_unit *unit);
 
 /* The load of the host, if it is there. */
-const struct host_factor *facts_load(const struct answer_facts *facts);
+const struct common_factor *facts_load(const struct answer_facts *facts);
 
 /* Does nothing to a zeroed struct. */
 void facts_close(struct answer_facts *facts);
