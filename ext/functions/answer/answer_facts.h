@@ -30,6 +30,7 @@ struct answer_facts {
     struct call_trace each[2]; /* these ranks one by one */
     struct answer_unit *units;
     size_t unit_count;
+    const struct keyed **device; /* of the units */
     struct call_causes causes; /* of the steps that are kept; not merged until a caller does */
     struct checks checks;
     struct run_changes work;
@@ -52,6 +53,12 @@ bool facts_work(struct answer_facts *facts);
 /* The factors of a unit. */
 bool facts_clock(struct answer_facts *facts, struct answer_unit *unit);
 bool facts_host(struct answer_facts *facts, struct answer_unit *unit);
+
+/* Whether the difference is one that may have causes: half a percent of the step or more. */
+bool facts_differ(const struct answer_facts *facts);
+
+/* Whether kernels may have one factor that is to be said. */
+bool facts_may_have_clock(const struct answer_facts *facts, const struct checks *checks);
 
 /* The load of the host, if it is there. */
 const struct common_factor *facts_load(const struct answer_facts *facts);

@@ -19,12 +19,6 @@ struct finder {
     double *path[2]; /* by unit: of the path of the job in which its rank computes */
 };
 
-bool facts_differ(const struct answer_facts *facts)
-{
-    const struct pair *pair = &facts->pair.pair;
-    return fabs(pair_diff(pair)) >= CLEAR_PART * pair->sides[0].mean;
-}
-
 static struct caution *add(struct finder *finder, enum caution_code code, enum severity severity,
                            size_t place)
 {
@@ -236,23 +230,13 @@ static bool has_clock(const struct finder *finder, const struct answer_unit *uni
             unit->clock.whole.explained / unit->clock.whole.diff >= CLOCK_PART);
 }
 
-static bool is_device_named_alike(const struct checks *checks)
-{
-    for (size_t i = 0; i < checks->count; i++)
-        if (checks->items[i].code == CHECK_DEVICE && checks->items[i].matters == MATTERS_YES)
-            return false;
-    return true;
-}
-
 /* Adds that kernels are slower or faster by one factor. */
 static bool add_clocks(struct finder *finder)
 {
     struct answer_facts *facts = finder->facts;
-    const struct pair_side *sides = facts->pair.pair.sides;
     bool is_job = facts->pair.is_job;
     size_t first[2] = {SIZE_MAX, SIZE_MAX};
-    if (!facts_differ(facts) || facts->pair.clock == CLOCK_HOST || sides[0].of_host ||
-        sides[1].of_host || !is_device_named_alike(&facts->checks))
+    if (!facts_may_have_clock(facts, &facts->checks))
         return true;
     for (size_t i = 0; i < facts->unit_count; i++) {
         struct answer_unit *unit = &facts->units[i];

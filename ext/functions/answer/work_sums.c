@@ -2,8 +2,8 @@
 
 #include "naming/short_name.h"
 
-bool device_sums_find(struct call *call, const struct call_trace *opened, bool work,
-                      struct keyed *sums)
+bool device_sums_find(struct call *call, const struct call_trace *opened,
+                      const struct device_wish *wish, struct keyed *sums)
 {
     *sums = (struct keyed){.keys = {[DEVICE_TOP_OP] = KEY_TOP_OP,
                                     [DEVICE_OP] = KEY_OP,
@@ -13,10 +13,10 @@ bool device_sums_find(struct call *call, const struct call_trace *opened, bool w
                                     [DEVICE_TYPES] = KEY_TYPES,
                                     [DEVICE_GRID] = KEY_GRID,
                                     [DEVICE_BLOCK] = KEY_BLOCK},
-                           .width = DEVICE_KEYS,
+                           .width = wish->grids ? DEVICE_KEYS : DEVICE_GRID,
                            .rename = name_stable,
-                           .wants_executions = work,
-                           .wants_work = work};
+                           .wants_executions = wish->work,
+                           .wants_work = wish->work};
     return call_keyed_add(call, opened, DEVICE_GPU, true, sums);
 }
 
