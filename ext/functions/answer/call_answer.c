@@ -72,6 +72,7 @@ static void add_heads(struct answer *answer)
         if (caution_names_rank(answer, caution))
             line->rank = caution->rank;
     }
+    answer->line_count = at_most(answer->line_count, MOST_HEADS);
 }
 
 /* Whether a cause may have a line: it is 1 % of the difference, or steps are of several strata. */
