@@ -174,6 +174,12 @@ def corpus(*parts):
     return outside("CORPUS", *parts)
 
 
+def found_below(folder, *pattern):
+    """What a pattern with `**` finds below a folder, in order, but for links that lead nowhere."""
+    found = glob.glob(os.path.join(glob.escape(folder), *pattern), recursive=True)
+    return [path for path in sorted(found) if os.path.exists(path)]
+
+
 def golden(*parts):
     """Path of an output of HTA that does not ship; skips the test without it."""
     return outside("GOLDEN", *parts)

@@ -60,7 +60,8 @@ static void write_json_character(struct writer *writer, uint32_t c)
     if (c == '"' || c == '\\') {
         write_bytes(writer, "\\", 1);
         write_utf8(writer, c);
-    } else if (c < ' ' || c == '<' || c == '>' || c == '&' || c == 0x7f || (c >> 1) == 0x1014) {
+    } else if (c < ' ' || c == '<' || c == '>' || c == '&' || text_acts(c) ||
+               (c >> 1) == 0x1014) {
         char escape[] = {
             '\\',          'u', digits[c >> 12 & 15], digits[c >> 8 & 15], digits[c >> 4 & 15],
             digits[c & 15]};
@@ -76,6 +77,17 @@ void write_json(struct writer *writer, const char *text, size_t length)
     write_bytes(writer, "\"", 1);
     while (text < end)
         write_json_character(writer, next_character(&text, end));
+    write_bytes(writer, "\"", 1);
+}
+
+void write_shown(struct writer *writer, const char *text, size_t length)
+{
+    const char *end = text + length;
+    write_bytes(writer, "\"", 1);
+    while (text < end) {
+        uint32_t c = next_character(&text, end);
+        write_json_character(writer, text_acts(c) && c != '\n' && c != '\t' ? REPLACEMENT : c);
+    }
     write_bytes(writer, "\"", 1);
 }
 
@@ -299,7 +311,7 @@ void write_html(struct writer *writer, const char *text, size_t length)
             write_string(writer, "&");
             write_string(writer, entity);
         } else {
-            write_utf8(writer, c < ' ' && c != '\n' && c != '\t' ? REPLACEMENT : c);
+            write_utf8(writer, text_acts(c) && c != '\n' && c != '\t' ? REPLACEMENT : c);
         }
     }
 }
@@ -311,7 +323,7 @@ static void write_label_character(struct writer *writer, uint32_t c)
         write_string(writer, "\\u0026");
         write_string(writer, entity);
     } else {
-        write_json_character(writer, c < ' ' ? ' ' : c);
+        write_json_character(writer, c < ' ' ? ' ' : text_acts(c) ? REPLACEMENT : c);
     }
 }
 

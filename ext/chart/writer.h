@@ -5,9 +5,11 @@
 ** 2. JSON is safe inside <script>: `<`, `>`, `&`, U+2028 and U+2029 are written as \uXXXX.
 ** 3. Plotly parses labels as a subset of HTML, and text between dollar signs as formulas. So `<`,
 **    `>`, `&` and `$` in a label are written as entities, and a name is always plain text.
-** 4. A number has at most nine decimals and no exponent, whatever the locale: 14 digits are right,
+** 4. Characters that act on what people read (text.h) are U+FFFD in what is shown, and \uXXXX in
+**    JSON of data.
+** 5. A number has at most nine decimals and no exponent, whatever the locale: 14 digits are right,
 **    unless it is smaller than these decimals. A number that is not finite is null.
-** 5. If memory runs out, `failed` is set, and callers check it once at the end.
+** 6. If memory runs out, `failed` is set, and callers check it once at the end.
 */
 #ifndef TRACEDIFF_WRITER_H
 #define TRACEDIFF_WRITER_H
@@ -29,6 +31,9 @@ void write_bytes(struct writer *writer, const char *bytes, size_t length);
 void write_string(struct writer *writer, const char *string);
 
 void write_json(struct writer *writer, const char *text, size_t length);
+/* The same of a text that a page shows. */
+void write_shown(struct writer *writer, const char *text, size_t length);
+
 void write_json_string(struct writer *writer, const char *string);
 void write_number(struct writer *writer, double number);
 void write_integer(struct writer *writer, int64_t integer);

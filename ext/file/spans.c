@@ -1,7 +1,17 @@
 #include "spans.h"
 
 #include "base/memory.h"
+#include "base/wide.h"
 #include "order.h"
+
+void span_put(struct span *spans, size_t *count, int64_t start, int64_t end, uint32_t row)
+{
+    if ((wide_time)end - start > INT64_MAX) {
+        spans[(*count)++] = (struct span){start, -start, row};
+        start = 0;
+    }
+    spans[(*count)++] = (struct span){start, end - start, row};
+}
 
 int span_order(const void *a, const void *b)
 {

@@ -24,6 +24,9 @@ static inline int64_t span_end(const struct span *span)
     return span->start + span->dur;
 }
 
+/* Adds the stretch from one instant to a later one. One of more than 2^63 ns becomes two spans. */
+void span_put(struct span *spans, size_t *count, int64_t start, int64_t end, uint32_t row);
+
 /* From outer to inner, but for the order of the file. */
 int span_order(const void *a, const void *b);
 

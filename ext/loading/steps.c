@@ -33,13 +33,13 @@ static int step_order(const void *a, const void *b)
 bool steps_line(const struct steps *steps, struct span_line *line, const struct stopper *stopper,
                 struct failure *failure)
 {
-    size_t count = steps->count;
-    struct span *spans = memory_zeroed(count, sizeof *spans);
-    *line = (struct span_line){memory_items(2 * count + 1, sizeof *line->items), 0};
+    size_t most = 2 * steps->count, count = 0;
+    struct span *spans = memory_zeroed(most, sizeof *spans);
+    *line = (struct span_line){memory_items(2 * most + 1, sizeof *line->items), 0};
     bool done = (spans && line->items) || failure_memory(failure);
-    for (size_t i = 0; done && i < count; i++) {
+    for (size_t i = 0; done && i < steps->count; i++) {
         const struct step *step = &steps->items[i];
-        spans[i] = (struct span){step->start, step->end - step->start, step->iteration};
+        span_put(spans, &count, step->start, step->end, step->iteration);
     }
     if (done)
         span_line_add(line, INT64_MIN, STEP_NONE);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "text/ascii.h"
+#include "text/text.h"
 #include "short_name.h"
 
 static size_t copy_literal(const char *text, char *to)
@@ -52,8 +53,5 @@ size_t label_write(const char *name, size_t length, char *scratch, char *to)
         }
         written = name_short(rest, left, to);
     }
-    for (size_t i = 0; i < written; i++)
-        if ((unsigned char)to[i] < ' ')
-            to[i] = ' ';
-    return written;
+    return text_visible(to, written);
 }

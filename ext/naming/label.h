@@ -7,7 +7,8 @@
 ** 3. `autograd::engine::evaluate_function: `, `torch::autograd::`, `nn.Module: `,
 **    `Optimizer.step#` and `at::native::` are removed, and `CppNode<X>` is X
 ** 4. the rest is shortened as in short_name.h
-** 5. control characters become spaces
+** 5. control characters become spaces, and what changes the direction of text U+FFFD, as
+**    text_visible() has it
 */
 #ifndef TRACEDIFF_LABEL_H
 #define TRACEDIFF_LABEL_H

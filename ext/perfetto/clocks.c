@@ -64,7 +64,8 @@ static bool keep(struct perfetto_clocks *clocks, const struct perfetto_clock *cl
 }
 
 /* Reads a snapshot, and the id of its primary clock. */
-static bool read_snapshot(struct protobuf snapshot, struct perfetto_clocks *shown, uint32_t *primary)
+static bool read_snapshot(struct protobuf snapshot, struct perfetto_clocks *shown,
+                          uint32_t *primary)
 {
     struct protobuf_field field;
     *primary = CLOCK_BOOTTIME_ID;

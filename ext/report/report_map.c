@@ -44,7 +44,7 @@ static void write_map_name(struct writer *to, const struct label_set *labels, ui
     write_bytes(to, label.bytes, label.length);
     if (!is_name) {
         write_string(to, ",");
-        write_json(to, name->text, name->length);
+        write_shown(to, name->text, name->length);
         write_string(to, "]");
     }
     to->failed = to->failed || label.failed;

@@ -6,6 +6,9 @@
 #include "text/ascii.h"
 #include "base/memory.h"
 
+/* Frames may share a long text, which is looked through for each. */
+enum { LONGEST_TEXT = 16 << 10, MOST_NAMES = 64 << 20 /* bytes */ };
+
 struct frame_label {
     uint32_t op;              /* of at::_ops */
     uint32_t node;            /* of autograd */
@@ -188,8 +191,8 @@ static bool make_frame(struct frame_labels *labels, struct frame_label *label,
     struct text_part part;
     int64_t line = 0;
     bool done = true;
-    name = name ? name : &nothing;
-    file = file ? file : &nothing;
+    name = name && name->length <= LONGEST_TEXT ? name : &nothing;
+    file = file && file->length <= LONGEST_TEXT ? file : &nothing;
     values_number(values, values_field(values, frame, keys->line), &line);
     *label = (struct frame_label){NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE, .is_minor = false};
     label->is_engine = has_word(name, "torch::autograd::Engine::");
@@ -207,23 +210,36 @@ static bool make_frame(struct frame_labels *labels, struct frame_label *label,
     return done;
 }
 
-/* The label of a frame; NULL if out of memory. */
+/* The label of a frame; NULL on failure. */
 static const struct frame_label *frame_of(struct frame_labels *labels, const struct values *values,
-                                          const struct frame_keys *keys, pickled frame)
+                                          const struct frame_keys *keys, pickled frame,
+                                          struct failure *failure)
 {
+    enum { ASKED = 256 };
     uint32_t *known = &labels->known[pickled_id(frame)];
     if (*known == 0) {
         if (!MEMORY_GROW(labels->frames, labels->frame_capacity, labels->frame_count + 1) ||
-            !make_frame(labels, &labels->frames[labels->frame_count], values, keys, frame))
+            !make_frame(labels, &labels->frames[labels->frame_count], values, keys, frame)) {
+            failure_memory(failure);
             return NULL;
+        }
         *known = (uint32_t)++labels->frame_count;
+        if (labels->frame_count % ASKED != 0)
+            return &labels->frames[*known - 1];
+        if (names_memory(&labels->names) > MOST_NAMES)
+            failure_set(failure, FAILURE_DAMAGE, "labels of frames are more than 64 MiB");
+        else
+            stopper_ask(labels->stopper, failure);
+        if (failure->code != FAILURE_NONE)
+            return NULL;
     }
     return &labels->frames[*known - 1];
 }
 
 /* Adds up the labels of frames, the innermost first. */
 static bool make_stack(struct frame_labels *labels, struct stack_label *label,
-                       const struct values *values, const struct frame_keys *keys, pickled list)
+                       const struct values *values, const struct frame_keys *keys, pickled list,
+                       struct failure *failure)
 {
     uint32_t innermost_op = NAME_NONE;
     bool any = false, user = false, engine = false, optimizer = false;
@@ -233,7 +249,7 @@ static bool make_stack(struct frame_labels *labels, struct stack_label *label,
     while ((item = walk_next(&walk)) != 0) {
         if (pickled_kind(item) != PICKLED_DICT)
             continue;
-        const struct frame_label *frame = frame_of(labels, values, keys, item);
+        const struct frame_label *frame = frame_of(labels, values, keys, item, failure);
         if (!frame)
             return false;
         any = true;
@@ -270,14 +286,16 @@ const struct stack_label *frame_labels_of(struct frame_labels *labels, const str
     if (!labels->known)
         labels->known = memory_zeroed(values->node_count, sizeof *labels->known);
     uint32_t *known = labels->known ? &labels->known[pickled_id(list)] : NULL;
-    if (known && *known == 0 &&
-        MEMORY_GROW(labels->stacks, labels->stack_capacity, labels->stack_count + 1) &&
-        make_stack(labels, &labels->stacks[labels->stack_count], values, keys, list))
+    if (!known || !MEMORY_GROW(labels->stacks, labels->stack_capacity, labels->stack_count + 1)) {
+        failure_memory(failure);
+        return NULL;
+    }
+    if (*known == 0) {
+        if (!make_stack(labels, &labels->stacks[labels->stack_count], values, keys, list, failure))
+            return NULL;
         *known = (uint32_t)++labels->stack_count;
-    if (known && *known > 0)
-        return &labels->stacks[*known - 1];
-    failure_memory(failure);
-    return NULL;
+    }
+    return &labels->stacks[*known - 1];
 }
 
 const char *memory_phase_name(enum memory_phase phase)

@@ -4,7 +4,7 @@
 #ifndef TRACEDIFF_FRAMES_H
 #define TRACEDIFF_FRAMES_H
 
-#include "base/failure.h"
+#include "base/stopper.h"
 #include "values.h"
 
 enum memory_phase {
@@ -25,6 +25,7 @@ struct stack_label {
 
 struct frame_labels {
     struct names names;
+    const struct stopper *stopper; /* borrowed */
     /* private */
     uint32_t *known; /* by node: number from 1 of its label; 0: not made yet */
     struct frame_label *frames;
@@ -38,8 +39,10 @@ struct frame_keys {
     size_t name, filename, line;
 };
 
-/* The label of a list of frames, valid until the next call; PICKLED_ABSENT: without frames. NULL if
-** out of memory. A zeroed struct has no labels. */
+/* The label of a list of frames, valid until the next call; PICKLED_ABSENT: without frames. NULL on
+** failure: FAILURE_MEMORY, FAILURE_INTERRUPTED, FAILURE_DAMAGE if names are more than 64 MiB. A
+** struct that is zeroed but for its stopper has no labels. A frame whose texts are longer than
+** 16 KiB says nothing. */
 const struct stack_label *frame_labels_of(struct frame_labels *labels, const struct values *values,
                                           const struct frame_keys *keys, pickled list,
                                           struct failure *failure);

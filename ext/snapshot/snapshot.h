@@ -132,7 +132,7 @@ bool snapshot_count(struct snapshot *snapshot, struct failure *failure);
 int64_t event_reserves(const struct snapshot *snapshot, const struct memory_device *device,
                        size_t event);
 
-/* Labels of an allocation (M8, M9); valid until the next call. NULL if out of memory. */
+/* Labels of an allocation (M8, M9); valid until the next call. NULL on failure. */
 const struct stack_label *allocation_label(struct snapshot *snapshot,
                                            const struct memory_allocation *allocation,
                                            struct failure *failure);

@@ -147,6 +147,7 @@ static bool load(struct snapshot *snapshot, const char *path, const struct stopp
 {
     size_t length = strlen(path) + 1;
     snapshot->references = 1;
+    snapshot->labels.stopper = stopper;
     snapshot->path = memory_allocate(length);
     if (!snapshot->path)
         return failure_memory(failure);

@@ -6,7 +6,7 @@
 
 #include "snapshot.h"
 
-/* NULL on failure. The caller has the one reference. */
+/* NULL on failure. The caller has the one reference. The stopper must outlive it. */
 struct snapshot *snapshot_load(const char *path, const struct stopper *stopper,
                                struct failure *failure);
 

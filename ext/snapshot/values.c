@@ -168,7 +168,8 @@ static uint32_t find_shape(struct values *values, const pickled *pairs, size_t c
     return (uint32_t)values->shape_count++;
 }
 
-/* Makes one node of a dict with several: of the values of known keys, as no others are looked up. */
+/* Makes one node of a dict with several: of the values of known keys, as no others are looked
+** up. */
 static bool settle(struct values *values, uint32_t dict)
 {
     pickled found[MOST_KNOWN_KEYS] = {0}, pairs[2 * MOST_KNOWN_KEYS];

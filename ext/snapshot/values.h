@@ -6,7 +6,7 @@
 **    order. Its cells are the values, in the order of the keys.
 ** 2. A list has refs if all its items are dicts, 4 bytes each; else cells, 8 bytes each.
 ** 3. A container that was added to again has further nodes: its next ones. A dict has one node once
-**    it is placed, so that a field is found at once; values of keys that are not known are left out.
+**    it is placed, so that a field is found at once; what has a key that is not known is left out.
 ** 4. Floats and bytes have no content here, nor has an integer beyond 64 bits: nothing needs them.
 */
 #ifndef TRACEDIFF_VALUES_H

@@ -154,14 +154,6 @@ void result_real(struct result *result, double value)
     add_cell(result, (struct result_cell){SQLITE_FLOAT, 0, {.real = value}});
 }
 
-void result_real_if(struct result *result, bool known, double value)
-{
-    if (known)
-        result_real(result, value);
-    else
-        result_null(result);
-}
-
 void result_text(struct result *result, const char *text, size_t length)
 {
     if (text)
@@ -185,12 +177,14 @@ void result_repaired(struct result *result, const char *text, size_t length)
     memory_free(repaired);
 }
 
+void result_named(struct result *result, const struct name *name)
+{
+    result_text(result, name ? name->text : NULL, name ? name->length : 0);
+}
+
 void result_name(struct result *result, const struct names *names, uint32_t id)
 {
-    if (id == NAME_NONE)
-        result_null(result);
-    else
-        result_text(result, names->items[id].text, names->items[id].length);
+    result_named(result, id == NAME_NONE ? NULL : &names->items[id]);
 }
 
 void result_value(struct result *result, sqlite3_value *value, bool repair)

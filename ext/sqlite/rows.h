@@ -62,14 +62,14 @@ void result_nulls(struct result *result, int count);
 void result_integer(struct result *result, int64_t value);
 /* Adds NULL for NUMBER_NONE. */
 void result_number(struct result *result, int64_t value);
-void result_real(struct result *result, double value);
-/* Adds NULL unless the value is known. */
-void result_real_if(struct result *result, bool known, double value);
+void result_real(struct result *result, double value); /* NULL for NAN */
 /* The text is copied; a null pointer adds NULL. */
 void result_text(struct result *result, const char *text, size_t length);
 void result_string(struct result *result, const char *text);
 /* Like result_text(), with U+FFFD for bytes that are not UTF-8. */
 void result_repaired(struct result *result, const char *text, size_t length);
+/* A null pointer adds NULL. */
+void result_named(struct result *result, const struct name *name);
 /* Adds the name of an id; NULL for NAME_NONE. */
 void result_name(struct result *result, const struct names *names, uint32_t id);
 /* `repair`: its text may be invalid UTF-8. */

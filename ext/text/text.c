@@ -171,3 +171,27 @@ bool text_says(const unsigned char *from, size_t length, const char *expected)
     }
     return p == end;
 }
+
+size_t text_visible(char *text, size_t length)
+{
+    enum { REPLACEMENT = 0xfffd };
+    unsigned char *bytes = (unsigned char *)text, *to = bytes;
+    const unsigned char *from = bytes, *end = bytes + length;
+    while (from < end) {
+        bool whole;
+        size_t count = text_sequence(from, end, &whole);
+        uint32_t c = count == 1   ? from[0]
+                     : count == 2 ? (from[0] & 0x1fu) << 6 | (from[1] & 0x3fu)
+                     : count == 3 ? (from[0] & 0xfu) << 12 | (from[1] & 0x3fu) << 6 |
+                                        (from[2] & 0x3fu)
+                                  : UINT32_MAX;
+        if (whole && text_acts(c)) {
+            to += text_put(to, count < 3 ? ' ' : REPLACEMENT);
+            from += count;
+        } else {
+            while (count-- > 0)
+                *to++ = *from++;
+        }
+    }
+    return (size_t)(to - bytes);
+}

@@ -20,6 +20,19 @@
 ** one; `*whole` tells which (Unicode 15, table 3-7). */
 size_t text_sequence(const unsigned char *p, const unsigned char *end, bool *whole);
 
+/* Whether a character would act on what people read instead of being seen: a control of terminals
+** (C0, DEL, C1), or one that changes the direction of text, behind which a name can look like
+** another one. Columns keep names as they are; what is written for people must not have these. */
+static inline bool text_acts(uint32_t c)
+{
+    return c < ' ' || (c >= 0x7f && c < 0xa0) || c == 0x061c || c == 0x200e || c == 0x200f ||
+           (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+/* Replaces such characters, in place: those of one or two bytes by a space, others by U+FFFD.
+** Returns the length that is left. */
+size_t text_visible(char *text, size_t length);
+
 /* Writes a character as UTF-8 and returns the number of bytes written, at most 4. */
 size_t text_put(unsigned char *to, uint32_t character);
 

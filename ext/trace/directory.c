@@ -356,14 +356,14 @@ static uint64_t hash_of_file(const void *known, uint32_t i)
     return hash_with(hash_with(hash_key(), file->device), file->inode);
 }
 
-struct wanted_file {
+struct wanted_identity {
     const struct known_files *known;
     const struct identity *file;
 };
 
 static bool is_file(const void *key, uint32_t i)
 {
-    const struct wanted_file *wanted = key;
+    const struct wanted_identity *wanted = key;
     const struct identity *file = &wanted->known->items[i];
     return file->device == wanted->file->device && file->inode == wanted->file->inode;
 }
@@ -372,7 +372,7 @@ static bool is_file(const void *key, uint32_t i)
 ** of if it is new; UINT32_MAX if out of memory. */
 static uint32_t place_of(struct known_files *known, size_t *count, const struct identity *file)
 {
-    const struct wanted_file wanted = {known, file};
+    const struct wanted_identity wanted = {known, file};
     known->items[*count] = *file;
     if (!table_reserve(&known->table, *count, hash_of_file, known))
         return UINT32_MAX;

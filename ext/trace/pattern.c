@@ -274,7 +274,8 @@ static int find_names(struct pattern_search *search, const char *p, const char *
     struct found_paths names = {.count = 0};
     size_t before = search->length;
     bool first = true;
-    int error = stopper_ask(search->stopper, search->failure) ? note_visit(search, p, &first) : EINTR;
+    bool goes_on = stopper_ask(search->stopper, search->failure);
+    int error = goes_on ? note_visit(search, p, &first) : EINTR;
     if (error == 0 && first)
         error = list_names(search, p, end, &names);
     search->below = true;

@@ -1,5 +1,4 @@
--- potential_stragglers: which ranks the others wait for in collectives of the device, and what takes these ranks
---   longer.
+-- potential_stragglers: which ranks the others wait for in collectives, and what takes these ranks longer.
 -- Family: ranks and the job
 -- Question: Which slow ranks start collectives last, and why?
 --
@@ -29,9 +28,8 @@
 --   1. times_last counts the collectives of trace_collectives with this last_rank; wait_caused is the sum
 --      of their max_wait. Starts are by one clock (Q3); where nothing ties clocks that are far apart, nobody is last
 --      (W4).
---   2. A rank for which nobody waits (wait_caused 0) has no rows. So there are none without collectives on the
---      device, as of gloo, whatever takes a rank longer: a rank that waits in them is the longer one. trace_job_path
---      says which rank the others wait for there.
+--   2. A rank for which nobody waits (wait_caused 0) has no rows. So there are none without collectives, whatever
+--      takes a rank longer.
 --   3. The parts of a step are those of trace_step_time: of the rank, and of all others together. One that
 --      only the others have takes the rank 0 us.
 --   4. diff_time of a rank adds up to the mean length of its steps minus that of the others'. A rank that is

@@ -55,7 +55,7 @@ said(place, block, strong, text) AS (
   FROM whole JOIN side USING (side) LEFT JOIN last USING (side)
   WHERE place IS NULL OR place = 1
   UNION ALL
-  SELECT 2, 'p', NULL, 'The ranks have no collective of the device in common in these steps.'
+  SELECT 2, 'p', NULL, 'The ranks have no collective in common in these steps.'
   FROM recorded
   WHERE (c > 1 OR t > 1) AND NOT EXISTS (SELECT 1 FROM whole))
 SELECT block, strong, text, NULL AS diff

@@ -28,9 +28,9 @@
 -- 2. Causes are the rows of memory_diff that differ most; the rest is one line.
 -- 3. A snapshot without an event and a segment has a peak of 0 bytes.
 -- 4. Cautions: no events; events are lost from the ring; no frames; what was there before the first event is most of
---    the peak; peaks in different phases; different ranks; other devices; what M4 and M6 count. At most three are shown.
---    A snapshot does not say how long its ring is. But a block that has frames was recorded, and if none of the events
---    allocated it, that event is lost.
+--    the peak; peaks in different phases; different ranks; other devices; what M4 and M6 count. At most three are
+--    shown. A snapshot does not say how long its ring is. But a block that has frames was recorded, and if none of the
+--    events allocated it, that event is lost.
 -- 5. Bytes are in MB, or GB if a peak is 1 GB or more; in kB or B where these would show 0.00.
 -- 6. A cause that is too long ends in '...', where a word ends.
 -- 7. What is reserved is at least the peak, also where segments were not recorded (M7). A snapshot does not say how

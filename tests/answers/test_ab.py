@@ -1,4 +1,4 @@
-"""trace_ab by hand: what a run is, its unit, verdicts, gate and notes (V1 to V11); R's answers for t and power.
+"""trace_ab by hand: what a run is, its unit, verdicts, gate and notes (V1 to V12); R's answers for t and power.
 
 test_ab_oracle compares random runs with an oracle, test_ab_power measures false alarms and power."""
 import glob
@@ -14,7 +14,7 @@ import time
 import unittest
 
 from made import InFolder, document, event, kernel, launch, step, write
-from support import EXTENSION, ROOT, alone, series, slowest
+from support import EXAMPLES, EXTENSION, ROOT, alone, series, slowest
 from test_step_time import PEAKS
 
 HOUR = 3600 * 10 ** 9
@@ -464,6 +464,59 @@ class Runs(Ab):
                           f" files of a run's"
                           " ranks are one run, a directory",
                           "SELECT * FROM trace_ab('test/0', 'test/1') WHERE runs = 'file'")
+
+    def save_job(self, side, number, late):
+        """A run of two ranks: rank 1 loads that much longer, and rank 0 waits for it in gloo."""
+        for rank in range(2):
+            events, at = [], 0
+            for which in range(5):
+                start, end = 140 + late * rank, late + 500 + which
+                events += [step(which, at, end + 100), event("load", at, start - 20),
+                           event("aten::linear", at + start, 5),
+                           event("gloo:all_reduce", at + start + 10, end - start - 10, cat="user_annotation", tid=2),
+                           event("aten::add_", at + end + 10, 50)]
+                at += end + 101
+            write(f"{side}/{number}/rank{rank}.json", document(
+                *events, baseTimeNanoseconds=next(SINCE_BOOT),
+                distributedInfo={"backend": "gloo", "rank": rank, "world_size": 2}))
+
+    def test_a_job(self):
+        """V12: of the lowest rank the collective is slower; of the job it is what rank 1 does."""
+        for number in range(3):
+            self.save_job("control", number, number)
+            self.save_job("test", number, 1000 + number)
+        slower = ("SELECT name, device, round(diff) FROM trace_ab('control/*', 'test/*', {}) WHERE unit = 'run'"
+                  " AND verdict = 'slower' AND name <> 'step'")
+        self.assertEqual([name for name, *_ in self.rows(slower.format("NULL"))], ["gloo:all_reduce", "ProfilerStep"])
+        self.assertEqual(self.rows(slower.format("'job'")), [("load", "CPU", 1000)])
+        self.assertEqual(self.rows("SELECT name, note FROM trace_ab('control/*', 'test/*', 'job')"
+                                   " WHERE name IN ('step', 'load')"), [
+            ("step", None), ("load", "rank 1 has 100 % of it in test")])
+        self.assertEqual(self.rows("SELECT name FROM trace_ab('control/*', 'test/*', 'job') WHERE names = 'load'"),
+                         [("load",)])
+        for measure in ("total", "count"):
+            self.assert_error("trace_ab: measure must be 'self' with ranks 'job', whose path has times alone",
+                              f"SELECT * FROM trace_ab('control/*', 'test/*', 'job') WHERE measure = '{measure}'")
+
+    def test_values_of_a_job_are_those_of_its_path(self):
+        """V12: the means of both sides, and which rank has how much of them, by trace_step_time."""
+        sides = [os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test")]
+        for iterations in (None, "all"):
+            found = self.rows("SELECT device, name, control_mean, test_mean, note FROM trace_ab(?, ?, 'job', ?)"
+                              " WHERE use_short_name = 0", *sides, iterations)
+            means = [dict(((device, name), mean) for device, name, mean in self.rows(
+                "SELECT CASE WHEN class IN ('compute', 'comm', 'memory') THEN 'GPU' ELSE 'CPU' END,"
+                " coalesce(name, class), sum(time) / ?3"
+                " FROM trace_step_time(?1, 'job', ?2) GROUP BY 1, 2", side, iterations, 6 if iterations else 4))
+                     for side in sides]
+            self.assertEqual({row[:2] for row in found}, {("step", "step"), *means[0], *means[1]})
+            for device, name, control, test, note in found:
+                for mean, of in zip((control, test), means):
+                    self.assertAlmostEqual(mean, of.get((device, name), 0) if name != "step" else sum(of.values()), 6)
+                self.assertEqual(bool(re.match(r"rank [01] has \d+ % of it in (control|test);", note)), name != "step")
+        for device_type, devices in (("CPU", {"CPU"}), ("GPU", {"GPU"})):
+            self.assertEqual({device for device, in self.rows("SELECT device FROM trace_ab(?, ?, 'job')"
+                                                              " WHERE device_type = ?", *sides, device_type)}, devices)
 
     def test_one_recording_in_two_runs(self):
         """V11: a gate must not pass because a run is compared with itself."""

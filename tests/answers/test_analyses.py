@@ -14,7 +14,7 @@ import unittest
 
 import made
 from made import InFolder, document, event, kernel, launch, step, write
-from support import EXAMPLES, ROOT, bytes_read, connect, corpus, queries, query_statements, slow
+from support import EXAMPLES, ROOT, bytes_read, connect, corpus, found_below, queries, query_statements, slow
 
 ANALYSES = ("temporal_breakdown", "idle_time_breakdown", "idle_interval_stats", "gpu_kernel_type_breakdown",
             "gpu_kernel_breakdown", "gpu_user_annotation_breakdown", "gpu_kernels_with_user_annotations",
@@ -50,7 +50,7 @@ class Analyses(unittest.TestCase):
         """None fails on a trace that a diff takes."""
         folder = corpus()
         answered = 0
-        for path in sorted(glob.glob(os.path.join(folder, "**", "*.json*"), recursive=True)):
+        for path in found_below(folder, "**", "*.json*"):
             if f"{os.sep}bad{os.sep}" in path or os.path.getsize(path) > 3_000_000:
                 continue
             try:

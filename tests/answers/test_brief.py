@@ -1,6 +1,5 @@
 """trace_brief: a document that the schema accepts, of a bounded size, whose numbers are those of its queries, and in
 which text of a trace stays data."""
-import glob
 import json
 import math
 import os
@@ -12,11 +11,12 @@ import sys
 import tarfile
 import tempfile
 import unittest
+import unittest.mock
 
 import score_brief
 from made import InFolder, document, event, kernel, launch, run, step, write
 from packed import pack as packages
-from support import EXAMPLES, ROOT, can_be_a_name, connect, corpus, series, slow
+from support import EXAMPLES, ROOT, can_be_a_name, connect, corpus, found_below, series, slow
 from test_metamorphic import VALUES
 
 MOST = 6250  # bytes
@@ -328,13 +328,19 @@ class Corpus(Brief):
 
     def sides(self):
         """Files and folders that trace_verdict can read, of at most 2 MB."""
-        for path in sorted(glob.glob(os.path.join(corpus(), "**"), recursive=True)):
+        for path in found_below(corpus(), "**"):
             if (path.endswith((".json", ".json.gz", ".pb", ".sqlite", ".db")) and os.path.getsize(path) < 2 << 20):
                 try:
                     self.rows("SELECT control_ms FROM trace_verdict(?, ?)", path, path)
                     yield path
                 except sqlite3.Error:
                     pass
+
+    def test_a_link_that_leads_nowhere_is_no_side(self):
+        write("corpus/a.json", run())
+        os.symlink("/nonexistent/b.json", "corpus/b.json")
+        with unittest.mock.patch.dict(os.environ, CORPUS="corpus"):
+            self.assertEqual(list(self.sides()), ["corpus/a.json"])
 
     @slow
     def test_any_two(self):

@@ -12,7 +12,7 @@ import unittest
 import hta
 import hta_load
 from hta_load import RIGHT
-from support import EXAMPLES, ROOT, connect, corpus, queries, slow, slowest
+from support import EXAMPLES, ROOT, connect, corpus, found_below, queries, slow, slowest
 
 CALLS = {
     "temporal_breakdown": [{}],
@@ -51,7 +51,7 @@ def examples():
 
 def others_traces():
     """The small ones of other profilers and frameworks."""
-    return [path for path in sorted(glob.glob(os.path.join(corpus(), "*", "**", "*.json*"), recursive=True))
+    return [path for path in found_below(corpus(), "*", "**", "*.json*")
             if os.path.getsize(path) < 600_000 and not OTHERS.search(path)]
 
 

@@ -17,7 +17,7 @@ from generate_gains import write_gains, write_gains_pair
 from generate_job import write_job
 from generate_waits import write_pair
 from made import InFolder, document, event, kernel, launch, step, write
-from support import DATA, EXAMPLES, corpus, series, slow, slowest
+from support import DATA, EXAMPLES, corpus, found_below, series, slow, slowest
 
 LENGTHS = "SELECT iteration, recorded_ns, simulated_ns, dropped FROM trace_what_if(?, ?, 'all', 'all')"
 GAINS = """SELECT what, class, name, rank,
@@ -342,7 +342,7 @@ class EveryTime(InFolder):
     def test_every_trace(self):
         """Files by themselves, and folders of several ranks as jobs."""
         files = jobs = 0
-        for path in sorted(glob.glob(os.path.join(corpus(), "**"), recursive=True)):
+        for path in found_below(corpus(), "**"):
             folder = os.path.isdir(path)
             if not folder and not path.endswith((".json", ".json.gz", ".db", ".sqlite", ".pb")):
                 continue

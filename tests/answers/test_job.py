@@ -127,21 +127,27 @@ class Random(InFolder):
         if self.value("SELECT count(DISTINCT rank) FROM trace_files('job')") > len(job.ranks):
             return  # others are without steps
         matched = defaultdict(list)
+        by_device = any(not each.on_host for rank in job.ranks.values() for each in rank.collectives)
         for number, rank in job.ranks.items():
-            seen = Counter()
-            on_device = [each for each in rank.collectives if not each.on_host]
-            for each in sorted(on_device, key=lambda each: (each.start, each.end, each.name)):
+            seen, busy = Counter(), None
+            for each in sorted(rank.collectives, key=lambda each: (each.start, each.end, each.name)):
+                matches = each.group and (each.step is not None or not job.stepped)
+                if each.on_host == by_device or (each.on_host and not matches):
+                    continue
                 key = each.step, each.group[0]
                 offset = offsets[each.step].get(number, 0)
-                matched[*key, seen[key]].append((number, each.start - offset, each.end - offset))
+                covered = max(0, (busy or each.start) - each.start) if each.on_host else 0
+                matched[*key, seen[key]].append((number, each.start - offset, each.end - offset, covered))
+                busy = max(busy or each.end, each.end)
                 seen[key] += 1
         expected = {}
         for key, each in matched.items():
-            lengths, ends = [end - start for _, start, end in each], [end for _, _, end in each]
-            spread = max(ends) - min(ends)
-            last = -max((start, -rank)
-                        for rank, start, _ in each)[1] if len(each) > 1 and spread <= min(lengths) else None
-            expected[key] = len(each), min(lengths) / 1000, (max(lengths) - min(lengths)) / 1000, last, spread / 1000
+            lengths, ends = [end - start for _, start, end, _ in each], [end for _, _, end, _ in each]
+            spread, transfer = max(ends) - min(ends), min(lengths)
+            wait = max(0, max(length - transfer - covered for length, (*_, covered) in zip(lengths, each)))
+            most = transfer if by_device else max(transfer, wait // 2)
+            last = -max((start, -rank) for rank, start, *_ in each)[1] if len(each) > 1 and spread <= most else None
+            expected[key] = len(each), transfer / 1000, wait / 1000, last, spread / 1000
         self.assertEqual({row[:3]: row[3:] for row in self.rows(
             "SELECT iteration, process_group, seq, rank_count, transfer, max_wait, last_rank, spread_end"
             " FROM trace_collectives('job', 'all', 'all')")}, expected)
@@ -299,6 +305,7 @@ class Apart(InFolder):
                  changed(collective, 7, 0)),
                 ("rank 0 has a collective queued behind event 1, which is not before it", other, step_row,
                  changed(changed(changed(collective, 4, 20), 6, 1), 7, 1)),
+                ("rank 0 has event 0 of a file without a step", other, step_row, changed(collective, 2, "b")),
                 ("rank 0 is exposed to event 0, which is not there", other, step_row, exposed),
                 ("rank 0 has step 3 twice", other, step_row, changed(step_row, 2, "b")),
                 ("rank 0 has two files without steps", changed(step_row, 3, None),

@@ -239,11 +239,36 @@ class Hostile(InFolder):
         head = pickle.dumps({"segments": [], "device_traces": []}, protocol=4)
         begin = head[:head.index(b"device_traces") + 13] + b"\x94]]"
         with open("x.pickle", "wb") as file:
-            file.write(gzip.compress(begin + b"}r\xe8\3\0\0a") + gzip.compress(b"(" + b"j\xe8\3\0\0" * 4000000 + b"e") * 6
-                       + gzip.compress(b"au."))
+            file.write(gzip.compress(begin + b"}r\xe8\3\0\0a"))
+            file.write(gzip.compress(b"(" + b"j\xe8\3\0\0" * 4000000 + b"e") * 6 + gzip.compress(b"au."))
         with self.assertRaisesRegex(sqlite3.OperationalError, "too many values for a snapshot of this size"):
             self.rows("SELECT * FROM memory_events('x.pickle')")
         self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 200 * 1024)
+
+    def test_frames_that_share_a_long_text(self):
+        """Labels of 40,000 frames: neither time nor memory by the product of frames and text."""
+        before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+        for length, error in ((10_000, "labels of frames are more than 64 MiB"), (10_000_000, None)):
+            text = "a" * length
+            frames = [{"name": text, "filename": "a.py", "line": line} for line in range(40_000)]
+            event = {"action": "alloc", "addr": 1, "size": 1, "frames": frames}
+            content = pickle.dumps({"segments": [], "device_traces": [[{**event, "addr": i} for i in range(50)]]})
+            for sql in ("SELECT DISTINCT place FROM memory_allocations('x.pickle')",
+                        "SELECT place FROM memory_peak('x.pickle', 'place') WHERE place NOT NULL"):
+                self.assertEqual(self.read(content, [sql]), [error or [("a.py:0 ",)]])
+            self.assertEqual(self.read(content, ["SELECT count(frames), count(*) FROM memory_events('x.pickle')"]),
+                             [[(0, 50)]])
+        self.assertLess(time.process_time() - start, 20 * float(os.environ.get("SLACK") or 1))
+        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 400 * 1024)
+
+    def test_a_pool_of_all_segments(self):
+        """The tuple that is the pool of each segment is written as far as an id may go."""
+        pool = tuple(range(100_000))
+        segments = [{"device": 0, "address": i, "total_size": 1, "segment_pool_id": pool, "blocks": []}
+                    for i in range(2000)]
+        self.assertEqual(self.read(pickle.dumps({"segments": segments, "device_traces": []}),
+                                   ["SELECT DISTINCT pool FROM memory_segments('x.pickle')"]),
+                         [[("[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]",)]])
 
     def test_lists_that_are_shared(self):
         """Lists in several places are gone through at each: not more often than a file of this size could have

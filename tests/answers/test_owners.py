@@ -444,10 +444,10 @@ class Stragglers(InFolder):
                                                        {(1, 1)})
 
     def test_nobody_waits(self):
-        """Neither in collectives of the host, where the longer rank is the one that waits, nor where all start
-        together."""
+        """Neither for a root of the host that is over early, nor where all start together."""
         for rank, length in enumerate((900, 100)):
-            write(f"host/rank{rank}.json", document(step(1, 0, 1000), event("gloo:all_reduce", 10, length)))
+            write(f"host/rank{rank}.json", document(
+                step(1, 0, 1000), event("gloo:broadcast", 10, length), event("gloo:all_reduce", 950, 10)))
             write(f"together/rank{rank}.json", document(
                 step(1, 0, 1000), event("load", 0, length / 100), launch(20, 1, 1), kernel("ncclA", 30, 10, 1)))
         for trace in ("host", "together"):
@@ -456,11 +456,44 @@ class Stragglers(InFolder):
                                  [])
             self.assertEqual(self.rows("SELECT * FROM potential_stragglers(?)", trace), [])
 
-    def test_the_victim_of_a_recorded_pair(self):
-        """Rank 1 sleeps, and rank 0 waits for it in gloo: in no collective of a device."""
-        folder = corpus("own", "torch_planted")
-        for trace in ("gloo_control", "gloo_rank1_sleeps_60ms"):
-            self.assertEqual(self.rows("SELECT * FROM potential_stragglers(?)", os.path.join(folder, trace)), [])
+    def test_who_sleeps_in_a_recorded_pair(self):
+        """Rank 1 sleeps in the forward pass, and rank 0 waits for it in gloo."""
+        row, = self.rows("SELECT rank, times_last, name, round(diff_time / 1000) FROM potential_stragglers(?) LIMIT 1",
+                         corpus("own", "torch_planted", "gloo_rank1_sleeps_60ms"))
+        self.assertEqual(row, (1, 8, "DistributedDataParallel.forward", 60))
+
+    def test_recorded_jobs_of_gloo(self):
+        """The rank in which it is planted, and what it is."""
+        for trace, rank, name, times in (("two/loader", 1, "enumerate(DataLoader)%__next__", 10),
+                                         ("three/loader", 1, "enumerate(DataLoader)%__next__", 10),
+                                         ("three/operator", 2, "aten::sort", 8)):
+            found = self.rows("SELECT rank, name LIKE ?, diff_time > 50000, times_last >= ?"
+                              " FROM potential_stragglers(?) LIMIT 1", name, times,
+                              os.path.join(EXAMPLES, "gloo", trace))
+            self.assertEqual(found, [(rank, 1, 1, 1)], trace)
+
+    def test_a_host_that_sleeps(self):
+        """Rank 1 sleeps 1 ms in each step, and rank 0 waits for it in gloo, on another thread; in control both start
+        together."""
+        for side, late in (("control", 0), ("test", 1000)):
+            for rank in range(2):
+                events, at = [], 0
+                for number in range(6):
+                    start, end = 140 + late * rank, late + 500
+                    events += [step(number, at, end + 100), event("aten::linear", at + start - 130, 100),
+                               event("gloo:all_reduce", at + start, end - start, cat="user_annotation", tid=2),
+                               event("aten::add_", at + end + 10, 50)]
+                    at += end + 101
+                write(f"{side}/rank{rank}.json", document(*events, distributedInfo={"rank": rank, "world_size": 2}))
+        self.assertEqual(self.rows("SELECT DISTINCT name, seq, rank_count, transfer, max_wait, last_rank, spread_end"
+                                   " FROM trace_collectives('test')"), [("gloo:all_reduce", 0, 2, 360, 1000, 1, 0)])
+        self.assertEqual(self.rows("SELECT rank, times_last, wait_caused, diff_time, control_diff_time"
+                                   " FROM potential_stragglers('test') WHERE control = 'control' AND diff_time > 0"),
+                         [(1, 4, 4000, 1000, 0)])
+        self.assertEqual(self.rows("SELECT * FROM potential_stragglers('control')"), [])
+        for iterations, steps in (("'all'", [0, 1, 2, 3, 4, 5]), ("'first'", [0]), ("NULL", [1, 2, 3, 4])):
+            self.assertEqual([number for number, in self.rows(
+                f"SELECT iteration FROM trace_collectives('test', NULL, {iterations})")], steps)
 
     def test_what_makes_a_rank_late(self):
         """Rank 1 waits 40 us longer for its data, and rank 0 as long for rank 1."""

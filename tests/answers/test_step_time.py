@@ -187,7 +187,7 @@ def traces():
         for place, inside, names in os.walk(folder):
             inside[:] = sorted(name for name in inside if name != "bad")
             for name in sorted(names):
-                if name.endswith((".json", ".json.gz", ".gz")):
+                if name.endswith((".json", ".json.gz", ".gz")) and os.path.exists(os.path.join(place, name)):
                     yield os.path.join(place, name)
 
 

@@ -397,6 +397,34 @@ class AnyPair(InFolder):
             "caution: 2 steps of control and 2 of test are left out, as step 5 (x 30): rank 0 has more of op",
             "caution: 9 and 8 of 24 ranks recorded: who waits for whom is not known"])
 
+    def test_names_do_not_act_on_what_people_read(self):
+        """Characters that change the direction of text, or control a terminal, are in no line, no page and no chart,
+        not even as JSON that a page shows; columns with names have them."""
+        acting = [chr(code) for code in (*range(1, 32), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F,
+                                         *range(0x202A, 0x202F), *range(0x2066, 0x206A))]
+        name = f"a{''.join(acting)}b\u202e"
+        for side, dur in (("control", 20), ("test", 60)):
+            events = [each for number in range(3) for start in [1000 * number] for each in (
+                step(number, start, 900), event(name, start + 10, 20), launch(start + 15, 5, 10 * number + 1),
+                kernel(name, start + 100, dur, 10 * number + 1))]
+            write(f"{side}.json", document(*events, deviceProperties=[{"id": 0, "name": name + side}]))
+        sides = "control.json", "test.json"
+        told = ["\n".join(lines(*sides)), *(text for text, in self.rows(
+            "SELECT text FROM trace_step_causes(?, ?) UNION ALL SELECT why FROM trace_comparability(?1, ?2)", *sides))]
+        pages = [page for page, in self.rows(
+            "SELECT html FROM trace_diff_report(?1, ?2) UNION ALL SELECT visualize_step_diff(class, name, control_time,"
+            " test_time, name) FROM trace_step_causes(?1, ?2) UNION ALL SELECT visualize_timeline(rank, name, name, ts,"
+            " dur, name) FROM trace_events(?1) UNION ALL SELECT visualize_duration_diff(name, control_total_duration,"
+            " test_total_duration, name) FROM trace_diff(?1, ?2)", *sides)]
+        self.assertIn("caution: devices differ: a", told[0])
+        self.assertRegex(told[0], r"\+0.04 ms +compute +a")
+        for text in [*told, *pages]:
+            self.assertEqual([each for each in acting if each in text.replace("\n", "").replace("\t", "")], [])
+            self.assertNotIn("\\u202e", text)
+        self.assertTrue(all("\ufffd" in page for page in pages))
+        self.assertEqual(self.rows("SELECT DISTINCT name FROM trace_step_causes(?, ?) WHERE class = 'compute'", *sides),
+                         [(name,)])
+
     def test_hostile_names(self):
         name = "a\nb'; DROP TABLE x; --%s%n\"" + "é" * 200
         write("a.json", document(*(step(number, 100 * number, 100) for number in range(5)), event(name, 0, 500)))

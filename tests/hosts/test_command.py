@@ -219,11 +219,14 @@ class Sql(Command):
         out = run("--sql", "SELECT char(27) || '[2J' || char(7, 155), 1 AS \"a\x1b\"")[1]
         self.assertEqual([letter for letter in out if not letter.isprintable() and letter != "\n"], [])
         self.assertIn("│ \\x1b[2J\\x07\\x9b ", out)
+        turned = ["--sql", "SELECT 'a\u202eb\u2066c\u061cd' AS a"]
+        self.assert_prints(turned, "a\\u202eb\\u2066c\\u061cd\n")
+        self.assert_prints([*turned, "--json"], '[{"a": "a\\u202eb\\u2066c\\u061cd"}]\n')
 
     def test_json_and_csv_keep_every_value(self):
         """Random rows, read again by Python's own readers."""
         chance = random.Random(1)
-        letters = "a\"',;\\\n\r\t\x1b│é双😀 "
+        letters = "a\"',;\\\n\r\t\x1b│é双😀 \u202e\x9b"
         made = [[chance.choice([None, chance.randrange(-2 ** 63, 2 ** 63), chance.uniform(-1e9, 1e9),
                                 "".join(chance.choices(letters, k=chance.randrange(9)))]) for _ in range(3)]
                 for _ in range(50)]

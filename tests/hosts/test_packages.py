@@ -89,6 +89,7 @@ def make(target, folder, *arguments):
                    f"PLATFORM=linux-{MACHINE}", *arguments, cwd=ROOT)
 
 
+@unittest.skipIf(os.environ.get("FOREIGN"), "needs sh")
 class AtOnce(unittest.TestCase):
     """Processes of the tests build in one folder."""
 

@@ -306,7 +306,7 @@ class Read(OnPage):
                 for number in range(5):
                     at = 1000 * number
                     events += [step(number, at, 900), launch(at + 10 + late, 5, number + 1),
-                               kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", at + 20 + late, 100 - late, number + 1)]
+                               kernel("ncclDevKernel_AllReduce", at + 20 + late, 100 - late, number + 1)]
                 write(f"b/rank{rank}.json", document(*events, distributedInfo={"rank": rank, "world_size": len(ranks)}))
             for one in ranks if len(ranks) == 2 else ranks[-1:]:
                 shutil.rmtree("a", ignore_errors=True)
@@ -316,7 +316,44 @@ class Read(OnPage):
                     tables = section(self.page(*pair), "ranks").all("table", class_="ranks")
                     heads = {row[0].text for table in tables for row in cells(table) if " wait" in row[0].text}
                     with self.subTest((ranks, one, pair)):
-                        self.assertEqual(heads, {f"{waits} for rank {ranks[-1]} in ncclDevKernel_AllReduce_Sum_f32_RING_LL"})
+                        self.assertEqual(heads, {f"{waits} for rank {ranks[-1]} in ncclDevKernel_AllReduce"})
+
+    def gloo(self):
+        """Rank 1 of test sleeps 1 ms in each step, and rank 0 waits for it in gloo."""
+        for side, late in (("control", 0), ("test", 1000)):
+            for rank in range(2):
+                events, at = [], 0
+                for number in range(6):
+                    start, end = 140 + late * rank, late + 500
+                    events += [step(number, at, end + 100), event("c10d::allreduce_", at + start - 20, 15),
+                               event("gloo:all_reduce", at + start, end - start, cat="user_annotation", tid=2),
+                               event("aten::add_", at + end + 10, 50)]
+                    at += end + 101
+                write(f"{side}/rank{rank}.json", document(*events, distributedInfo={"rank": rank, "world_size": 2}))
+        return self.page("control", "test")
+
+    def test_who_waits_for_whom_in_gloo(self):
+        ranks = section(self.gloo(), "ranks")
+        self.assertIn("Test: of 4 collectives, rank 1 starts last in 4. Waiting for the last rank takes 1.00 ms a step,"
+                      " 1.00 ms of it for rank 1; the transfer of a collective takes 0.36 ms.", ranks.text)
+        self.assertIn("rank 0 waits for rank 1 in gloo:all_reduce", [
+            row[0].text for row in cells(list(ranks.all("table", class_="ranks"))[1])])
+
+    @unittest.expectedFailure
+    def test_as_many_collectives_of_gloo_as_there_are(self):
+        """Where they take longer themselves: test transfers for 1 ms more."""
+        for side, more in (("control", 0), ("test", 1000)):
+            for rank in range(2):
+                events = []
+                for number in range(6):
+                    at = (700 + more) * number
+                    events += [step(number, at, 690 + more), event("c10d::allreduce_", at + 120, 20),
+                               event("gloo:all_reduce", at + 140, 300 + more, cat="user_annotation", tid=2),
+                               event("aten::add_", at + 450 + more, 200)]
+                write(f"{side}/rank{rank}.json", document(*events, distributedInfo={"rank": rank, "world_size": 2}))
+        text = self.page("control", "test").text
+        self.assertIn("As many collectives as before", text)
+        self.assertIn("As many collectives as before: 1 a step", text)
 
     def test_tables_are_marked_up(self):
         page = self.page(*GPU)
@@ -679,7 +716,7 @@ class States(OnPage):
         lanes = [(row[0].text, [part.text for part in row[1].all("i")])
                  for row in cells(section(page, "ranks").one("table", class_="path"))]
         self.assertEqual(lanes, [("control, all 2 steps", ["rank 0"]), ("test, all 2 steps", ["rank 0"])])
-        self.assertIn("The ranks have no collective of the device in common in these steps.", page.text)
+        self.assertIn("The ranks have no collective in common in these steps.", page.text)
 
     def test_the_path_without_ranks_that_are_left_out(self):
         self.ranks("control", (0, 1, 2), 3)

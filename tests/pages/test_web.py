@@ -35,7 +35,7 @@ import test_golden
 import test_hta
 import webdriver
 from made import document, event
-from support import DATA, EXAMPLES, EXTENSION, ROOT, alone, connect, corpus, golden, slow, slowest
+from support import DATA, EXAMPLES, EXTENSION, ROOT, alone, connect, corpus, found_below, golden, slow, slowest
 from test_nsys_cost import grow
 
 PAGE = os.path.abspath(os.environ.get("WEB") or os.path.join(ROOT, "dist", "tracediff.html"))
@@ -745,7 +745,7 @@ class Files(Driven):
     def check_all(self, folders):
         self.answered = Counter()
         files = [path for folder in folders
-                 for path in sorted(glob.glob(os.path.join(folder, "**", "*"), recursive=True))
+                 for path in found_below(folder, "**", "*")
                  if path.endswith((".json", ".gz", ".sqlite", ".db", ".pb", ".pickle", ".pftrace"))]
         for path in files:
             self.check(path)

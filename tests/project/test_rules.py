@@ -331,6 +331,22 @@ class Jobs(Made):
         apart = self.collectives("b", *[[span, *tied] for span in ((100, 110), (150, 180), (125, 180))])
         self.assertEqual(self.rows(sql, apart)[0][::2], (10, None))
 
+    def test_w1_w3_and_w4_of_the_host(self):
+        sql = "SELECT seq, transfer, max_wait, last_rank FROM trace_collectives(?) WHERE iterations = 'all'"
+
+        def of_host(folder, *ranks, name="gloo:all_reduce", tied=()):
+            for rank, spans in enumerate(ranks):
+                write(f"{folder}/rank{rank}.json", document(step(1, 0, 2000), event("op", 0, 2000), *(
+                    event(name, start, end - start, cat="user_annotation", tid=2)
+                    for start, end in spans), *tied))
+            return folder
+        self.assertEqual(self.rows(sql, of_host("a", [(0, 100), (10, 130)], [(80, 100), (100, 130)])),
+                         [(0, 20, 80, 1), (1, 30, 0, 1)])
+        for folder, end, last in (("b", 148, None), ("c", 147, 1)):  # half of 95 is 47.5
+            trace = of_host(folder, [(0, 100)], [(end - 5, end)], name="gloo:broadcast",
+                            tied=[event("gloo:all_reduce", 1000, 10)])
+            self.assertEqual(self.rows(sql + " AND name = 'gloo:broadcast'", trace), [(0, 5, 95, last)])
+
     def test_q3(self):
         trace = self.collectives("t", *[[(end - 20, end) for end in ends]
                                         for ends in ((100, 200, 300), (1102, 1201, 1309))])

@@ -3,7 +3,6 @@ HTA's own short names wherever its grammar loses nothing (defect D22).
 """
 import collections
 import csv
-import glob
 import os
 import random
 import re
@@ -13,7 +12,7 @@ from operator import itemgetter
 
 import oracle_names
 from made import InFolder, document, event, step, write
-from support import connect, corpus, golden, series
+from support import connect, corpus, found_below, golden, series
 
 SLACK = float(os.environ.get("SLACK") or 1)
 D22 = {
@@ -326,7 +325,7 @@ class Goldens(unittest.TestCase):
         self.addCleanup(db.close)
         names = set()
         for folder in ("hta", "kineto", "tracelens", "param", "own"):
-            for path in glob.glob(os.path.join(corpus(folder), "**", "*.gz"), recursive=True):
+            for path in found_below(corpus(folder), "**", "*.gz"):
                 names |= {name for name, in db.execute("SELECT DISTINCT name FROM trace_ops(?, 'all', 'all')", (path,))}
         different = {}
         for name in names:

@@ -1,191 +1,465 @@
 #include "factors.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/sort.h"
 #include "thresholds.h"
 
-static bool is_of_kind(const struct things_request *request, size_t row)
+enum { SHOWN_KEYS = 5 }; /* all but the types of a kernel */
+
+struct finding {
+    struct common_factor *found;
+    const struct keyed *sums;
+    bool kernels;                  /* else operators */
+    int keys[FACTOR_KEYS];         /* of the items; -1: none */
+    int kind_key;                  /* rows count whose value of this key is one of the kinds */
+    uint32_t kinds[2];
+    int64_t steps[2];
+    size_t count;                  /* items */
+    wide_time all[2], compared[2]; /* ns of all steps, of the items */
+    const struct stopper *stopper;
+    struct failure *failure;
+};
+
+static int name_order(const struct name *a, const struct name *b)
 {
-    uint32_t kind = work_key(request->sums, row, request->kind_key);
-    return kind != NAME_NONE && (kind == request->kinds[0] || kind == request->kinds[1]);
+    return a == b ? 0 : a && b ? name_compare(a, b) : COMPARE(a != NULL, b != NULL);
 }
 
-bool key_recorded(const struct things_request *request, bool of_kind, int key)
+/* The order of items by the first keys. */
+static int order_by(const struct factor_item *a, const struct factor_item *b, int count)
 {
-    const struct keyed *sums = request->sums;
-    bool recorded[2] = {false, false};
-    for (size_t row = 0; row < sums->count; row++)
-        for (int side = 0; side < 2; side++)
-            recorded[side] =
-                recorded[side] || (work_key(sums, row, key) != NAME_NONE &&
-                                   sums->sums[row][side].kernels + sums->sums[row][side].events > 0 &&
-                                   (!of_kind || is_of_kind(request, row)));
-    return recorded[0] && recorded[1];
-}
-
-static int thing_order(const void *a, const void *b)
-{
-    const struct thing *x = a, *y = b;
     int order = 0;
-    for (int key = 0; key < THING_KEYS && order == 0; key++)
-        order = COMPARE(x->keys[key], y->keys[key]);
+    for (int i = 0; i < count && order == 0; i++)
+        order = name_order(a->keys[i], b->keys[i]);
     return order;
 }
 
-/* A row of sums as a thing. */
-static struct thing thing_of_row(const struct things_request *request, size_t row)
+static int key_order(const void *a, const void *b)
 {
-    struct thing thing = {.compared = false};
-    for (int key = 0; key < THING_KEYS; key++)
-        thing.keys[key] = request->keys[key] < 0
-                              ? NAME_NONE
-                              : work_key(request->sums, row, request->keys[key]);
-    for (int side = 0; side < 2; side++) { /* of the host there is no device time, nor the reverse */
-        const struct keyed_sums *sums = &request->sums->sums[row][side];
-        thing.counts[side] = sums->kernels + sums->events;
-        thing.time[side] = sums->device_time + sums->self_time;
-    }
-    return thing;
+    return order_by(a, b, FACTOR_KEYS);
 }
 
-/* Makes one of neighbours with the same keys. */
-static void merge(struct things *things)
+static int time_order(const void *a, const void *b)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < things->count; i++) {
-        const struct thing *thing = &things->items[i];
-        if (count == 0 || thing_order(&things->items[count - 1], thing) != 0) {
-            things->items[count++] = *thing;
-            continue;
-        }
-        for (int side = 0; side < 2; side++) {
-            things->items[count - 1].counts[side] += thing->counts[side];
-            things->items[count - 1].time[side] += thing->time[side];
-        }
-    }
-    things->count = count;
-}
-
-static void compare(struct things *things)
-{
-    for (size_t i = 0; i < things->count; i++) {
-        struct thing *thing = &things->items[i];
-        const double times[2] = {(double)thing->time[0], (double)thing->time[1]};
-        thing->compared =
-            thing->time[0] > 0 && thing->time[1] > 0 &&
-            (wide_time)thing->counts[0] * things->steps[1] ==
-                (wide_time)thing->counts[1] * things->steps[0];
-        things->compared += thing->compared;
-        if (thing->compared)
-            thing->factor = times[1] * (double)thing->counts[0] /
-                            (times[0] * (double)thing->counts[1]);
-    }
-}
-
-bool things_find(const struct things_request *request, struct things *things,
-                 const struct stopper *stopper, struct failure *failure)
-{
-    *things = (struct things){.steps = {request->steps[0], request->steps[1]}};
-    things->items = memory_items(request->sums->count, sizeof *things->items);
-    if (!things->items)
-        return failure_memory(failure);
-    for (size_t row = 0; row < request->sums->count; row++)
-        if (is_of_kind(request, row))
-            things->items[things->count++] = thing_of_row(request, row);
-    if (!sort_items(things->items, things->count, sizeof *things->items, thing_order, stopper,
-                    failure)) {
-        things_clear(things);
-        return false;
-    }
-    merge(things);
-    compare(things);
-    return true;
-}
-
-void things_clear(struct things *things)
-{
-    memory_free(things->items);
-    *things = (struct things){.count = 0};
-}
-
-static int weight_order(const void *a, const void *b)
-{
-    const struct weighed *x = a, *y = b;
+    const struct factor_item *x = a, *y = b;
     return COMPARE(y->weight, x->weight);
 }
 
 static int factor_order(const void *a, const void *b)
 {
-    const struct weighed *x = a, *y = b;
+    const struct factor_item *x = a, *y = b;
     return COMPARE(x->factor, y->factor);
 }
 
-/* X1.2: makes weights of times, which are sorted, the longest first. What is too long has what is
-** left for each of the parts. */
-static void cap(struct weighed *items, size_t count)
+static int rest_order(const void *a, const void *b)
 {
+    const struct factor_item *x = a, *y = b;
+    int order = COMPARE(y->beyond, x->beyond);
+    order = order ? order : COMPARE(fabs(y->times.rest), fabs(x->times.rest));
+    order = order ? order : order_by(a, b, SHOWN_KEYS);
+    order = order ? order : COMPARE(x->factor, y->factor);
+    return order ? order : COMPARE(y->times.control, x->times.control);
+}
+
+static bool sort(struct finding *finding, int (*order)(const void *, const void *))
+{
+    return sort_items(finding->found->items, finding->count, sizeof *finding->found->items, order,
+                      finding->stopper, finding->failure);
+}
+
+/* The value of a key; NULL: none. */
+static const struct name *value_of(const struct finding *finding, size_t row, int key)
+{
+    uint32_t id = key < 0 ? NAME_NONE : work_key(finding->sums, row, key);
+    return id == NAME_NONE ? NULL : &finding->sums->names.items[id];
+}
+
+static bool is_of_kind(const struct finding *finding, size_t row)
+{
+    uint32_t kind = work_key(finding->sums, row, finding->kind_key);
+    return kind != NAME_NONE && (kind == finding->kinds[0] || kind == finding->kinds[1]);
+}
+
+/* Of device work, or of the host: the other is 0. */
+static int64_t count_of(const struct keyed_sums *sums)
+{
+    return sums->kernels + sums->events;
+}
+
+/* Whether both sides have recorded a key; of the device, any work counts. */
+static bool is_recorded(const struct finding *finding, int key)
+{
+    bool recorded[2] = {false, false};
+    for (size_t row = 0; row < finding->sums->count; row++)
+        if (value_of(finding, row, key) && (finding->kernels || is_of_kind(finding, row)))
+            for (int side = 0; side < 2; side++)
+                recorded[side] |= count_of(&finding->sums->sums[row][side]) > 0;
+    return recorded[0] && recorded[1];
+}
+
+/* Makes one item of all rows with the same keys; in the order of these. */
+static bool list_items(struct finding *finding)
+{
+    struct factor_item *items = finding->found->items =
+        memory_items(finding->sums->count, sizeof *items);
+    size_t count = 0;
+    if (!items)
+        return failure_memory(finding->failure);
+    for (size_t row = 0; row < finding->sums->count; row++) {
+        struct factor_item *item = &items[finding->count];
+        if (!is_of_kind(finding, row))
+            continue;
+        *item = (struct factor_item){.beyond = false};
+        for (int i = 0; i < FACTOR_KEYS; i++)
+            item->keys[i] = value_of(finding, row, finding->keys[i]);
+        for (int side = 0; side < 2; side++) {
+            const struct keyed_sums *sums = &finding->sums->sums[row][side];
+            item->runs[side] = count_of(sums);
+            item->time[side] = sums->device_time + sums->self_time;
+            finding->all[side] += item->time[side];
+        }
+        finding->count++;
+    }
+    if (!sort(finding, key_order))
+        return false;
+    for (size_t i = 0; i < finding->count; i++)
+        if (count == 0 || key_order(&items[count - 1], &items[i]) != 0) {
+            items[count++] = items[i];
+        } else {
+            for (int side = 0; side < 2; side++) {
+                items[count - 1].runs[side] += items[i].runs[side];
+                items[count - 1].time[side] += items[i].time[side];
+            }
+        }
+    finding->count = count;
+    return true;
+}
+
+/* Leaves the items that run equally often a step on both sides, and take time. */
+static void compare_items(struct finding *finding)
+{
+    struct common_factor *found = finding->found;
+    const int64_t *steps = finding->steps;
+    for (size_t i = 0; i < finding->count; i++) {
+        struct factor_item *item = &found->items[found->compared];
+        *item = found->items[i];
+        if (item->time[0] <= 0 || item->time[1] <= 0 ||
+            (wide_time)item->runs[0] * steps[1] != (wide_time)item->runs[1] * steps[0])
+            continue;
+        item->factor = (double)item->time[1] * (double)item->runs[0] /
+                       ((double)item->time[0] * (double)item->runs[1]);
+        item->counts = (double)item->runs[0] / (double)steps[0];
+        item->weight = item->time[0] * steps[1] + item->time[1] * steps[0];
+        for (int side = 0; side < 2; side++)
+            finding->compared[side] += item->time[side];
+        found->compared++;
+    }
+    finding->count = found->compared;
+}
+
+/* X1.2, of items with the longest first. What is too long has what is left for each of the parts;
+** weights are in units in which they are whole. */
+static void cap_weights(struct finding *finding)
+{
+    struct factor_item *items = finding->found->items;
     wide_time rest = 0, parts = FACTOR_PARTS;
     size_t longest = 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < finding->count; i++)
         rest += items[i].weight;
-    for (; longest < count && items[longest].weight * parts > rest; longest++, parts--)
+    for (; longest < finding->count && items[longest].weight * parts > rest; longest++, parts--)
         rest -= items[longest].weight;
-    for (size_t i = 0; i < count; i++) /* times `parts`, so that it stays whole */
-        items[i].weight = longest == count ? 1 : i < longest ? rest : items[i].weight * parts;
+    for (size_t i = 0; i < finding->count; i++)
+        items[i].weight = longest == finding->count ? 1
+                          : i < longest             ? rest
+                                                    : items[i].weight * parts;
 }
 
-/* The lowest factor that, with those before it from one end, has a part of the weight. */
-static double quantile(const struct weighed *items, size_t count, wide_time parts, bool from_end)
+/* The first factor that has one of so many parts of the weight with those before it; `last`: from
+** the highest down. */
+static double quantile(const struct finding *finding, wide_time parts, bool last)
 {
+    const struct factor_item *items = finding->found->items;
     wide_time whole = 0, sum = 0;
     size_t i = 0;
-    for (size_t each = 0; each < count; each++)
+    for (size_t each = 0; each < finding->count; each++)
         whole += items[each].weight;
-    for (; i < count; i++) {
-        sum += items[from_end ? count - 1 - i : i].weight;
-        if (parts * sum >= whole)
-            break;
-    }
-    return items[from_end ? count - 1 - i : i].factor;
+    while (parts * (sum += items[last ? finding->count - 1 - i : i].weight) < whole)
+        i++;
+    return items[last ? finding->count - 1 - i : i].factor;
 }
 
-struct weighed *common_factor_find(const struct things *things, struct common_factor *common,
-                                   const struct stopper *stopper, struct failure *failure)
+/* X1, of the items that are compared. */
+static bool find_common(struct finding *finding)
 {
-    size_t count = 0;
-    struct weighed *items = memory_items(things->compared, sizeof *items);
-    for (size_t i = 0; items && i < things->count; i++) {
-        const struct thing *thing = &things->items[i];
-        if (thing->compared)
-            items[count++] = (struct weighed){
-                thing->factor, thing->time[0] * things->steps[1] + thing->time[1] * things->steps[0]};
-    }
-    bool done = (items || failure_memory(failure)) &&
-                sort_items(items, count, sizeof *items, weight_order, stopper, failure);
-    if (done) {
-        cap(items, count);
-        done = sort_items(items, count, sizeof *items, factor_order, stopper, failure);
-    }
-    if (!done) {
-        memory_free(items);
-        return NULL;
-    }
-    common->factor =
-        sqrt(quantile(items, count, 2, false) * quantile(items, count, 2, true));
-    common->away = fmax(common->factor, 1 / common->factor);
-    common->low = quantile(items, count, 4, false);
-    common->high = quantile(items, count, 4, true);
-    return items;
+    struct common_factor *found = finding->found;
+    compare_items(finding);
+    if (finding->count == 0)
+        return true;
+    if (!sort(finding, time_order))
+        return false;
+    cap_weights(finding);
+    if (!sort(finding, factor_order))
+        return false;
+    found->factor = sqrt(quantile(finding, 2, false) * quantile(finding, 2, true));
+    found->away = fmax(found->factor, 1 / found->factor);
+    found->low = quantile(finding, 4, false);
+    found->high = quantile(finding, 4, true);
+    return true;
 }
 
-int factor_times_order(const struct factor_times *a, const struct factor_times *b)
+/* Whether an item has a factor, up to a tolerance. */
+static bool is_at(const struct factor_item *item, double factor, double tolerance)
 {
-    return COMPARE(fabs(b->rest), fabs(a->rest));
+    return fmax(item->factor / factor, factor / item->factor) <= 1 + tolerance;
 }
 
-int factor_name_order(const struct name *a, const struct name *b)
+/* X3.1. */
+static double tolerance_of(const struct common_factor *found)
 {
-    return a && b ? name_compare(a, b) : COMPARE(a != NULL, b != NULL);
+    return found->away < CLOCK_LEAST_AWAY
+               ? CLOCK_TOLERANCE
+               : fmin(CLOCK_TOLERANCE, (found->away - 1) / CLOCK_TOLERANCE_PARTS);
+}
+
+/* Counts the kernels that agree. `device`: ns of all work of the device. */
+static void count_agreeing(struct finding *finding, const double *device)
+{
+    struct common_factor *found = finding->found;
+    double tolerance = tolerance_of(found), time = 0, all = 0;
+    wide_time whole = 0, agreeing = 0;
+    for (size_t i = 0; i < finding->count; i++) {
+        const struct factor_item *item = &found->items[i];
+        whole += item->weight;
+        if (!is_at(item, found->factor, tolerance))
+            continue;
+        agreeing += item->weight;
+        found->agreeing++;
+        for (int side = 0; side < 2; side++)
+            time += (double)item->time[side] / (double)finding->steps[side];
+    }
+    found->agreement = (double)agreeing / (double)whole;
+    for (int side = 0; side < 2; side++)
+        all += device[side] / (double)finding->steps[side];
+    found->share = all > 0 ? time / all : 0;
+}
+
+/* X3.2, L7.4. */
+static enum factor_outcome judge(const struct finding *finding)
+{
+    const struct common_factor *found = finding->found;
+    bool few = finding->count < FACTOR_LEAST, away = found->away >= HOST_LEAST_AWAY;
+    for (int side = 0; side < 2; side++)
+        few |= (double)finding->compared[side] < FACTOR_LEAST_TIME * (double)finding->all[side];
+    if (few)
+        return FACTOR_TOO_FEW;
+    if (finding->kernels)
+        return found->agreeing < FACTOR_LEAST || found->agreement < CLOCK_LEAST_AGREE
+                   ? FACTOR_DIFFERS
+               : found->away < CLOCK_LEAST_AWAY ? FACTOR_NO_CHANGE
+                                                : FACTOR_ONE;
+    if (away && found->high / found->low < found->away)
+        return FACTOR_ONE;
+    if (away || (found->low <= 1 / HOST_LEAST_AWAY && found->high >= HOST_LEAST_AWAY))
+        return FACTOR_DIFFERS;
+    return FACTOR_NO_CHANGE;
+}
+
+/* Times in some unit, of which so many are 1 us. */
+static struct factor_times times_of(const double *step, double explained, double unit)
+{
+    double diff = step[1] - step[0];
+    return (struct factor_times){step[0] / unit, step[1] / unit, diff / unit, explained / unit,
+                                 (diff - explained) / unit};
+}
+
+/* What the common factor explains: of the items, of the whole and of all else. */
+static bool explain(struct finding *finding, const double *whole, const double *other, double unit)
+{
+    struct common_factor *found = finding->found;
+    bool one = found->outcome == FACTOR_ONE;
+    double factor = one ? found->factor : 1, explained = 0;
+    double tolerance = one ? tolerance_of(found) : CLOCK_TOLERANCE;
+    for (size_t i = 0; i < finding->count; i++) {
+        struct factor_item *item = &found->items[i];
+        double own = item->step[0] * (factor - 1);
+        item->times = times_of(item->step, own, unit);
+        item->beyond = finding->kernels && !is_at(item, factor, tolerance);
+        explained += own;
+    }
+    found->whole = times_of(whole, explained, unit);
+    found->other = times_of(other, 0, unit);
+    return sort(finding, rest_order);
+}
+
+/* Whether an item has an operator and a name, or is before or after them. */
+static int place_order(const struct factor_item *item, const struct name *op,
+                       const struct name *name)
+{
+    int order = name_order(item->keys[0], op);
+    return order ? order : name_order(item->keys[1], name);
+}
+
+/* Adds a part of the step to the first kernel of its operator and name. */
+static void add_part(struct finding *finding, const struct cause_side *from, int side,
+                     const struct attributed *part)
+{
+    struct factor_item *items = finding->found->items;
+    const struct name *names[2] = {NULL, NULL};
+    const uint32_t ids[] = {part->name[LEVEL_OP], part->name[LEVEL_KERNEL]};
+    size_t i = 0;
+    for (int name = 0; name < 2; name++)
+        if (ids[name] != NAME_NONE)
+            names[name] = &from->names->items[ids[name]];
+    LOWER_BOUND(i, finding->count, place_order(&items[i], names[0], names[1]) < 0);
+    if (i < finding->count && place_order(&items[i], names[0], names[1]) == 0)
+        items[i].step[side] += (double)part->time;
+}
+
+/* X4.4: divides the time of the first kernel of each operator and name among all of them. */
+static void divide_parts(struct finding *finding, int side)
+{
+    struct factor_item *items = finding->found->items;
+    for (size_t first = 0, end; first < finding->count; first = end) {
+        const struct name *const *keys = items[first].keys;
+        double time = items[first].step[side], sum = 0;
+        for (end = first; end < finding->count && place_order(&items[end], keys[0], keys[1]) == 0;
+             end++)
+            sum += (double)items[end].time[side];
+        for (size_t i = first; i < end && sum > 0; i++)
+            items[i].step[side] = time * (double)items[i].time[side] / sum /
+                                  (double)finding->steps[side];
+    }
+}
+
+/* Finds the time of the step in each kernel, and in all, ns a step. */
+static bool place_kernels(struct finding *finding, const struct cause_side *sides, double *whole)
+{
+    for (int side = 0; side < 2; side++) {
+        const struct attributed_step *total = sides[side].total;
+        for (size_t i = 0; i < total->count; i++) {
+            if (!stopper_goes_on(finding->stopper, i, finding->failure))
+                return false;
+            whole[side] += (double)total->rows[i].time;
+            if (total->rows[i].step_class == CLASS_COMPUTE)
+                add_part(finding, &sides[side], side, &total->rows[i]);
+        }
+        whole[side] /= (double)finding->steps[side];
+        divide_parts(finding, side);
+    }
+    return true;
+}
+
+static bool find_clock(struct finding *finding, const struct cause_side *sides)
+{
+    struct common_factor *found = finding->found;
+    double device[2] = {0, 0}, whole[2] = {0, 0}, other[2];
+    if (!is_recorded(finding, DEVICE_SHAPES))
+        finding->keys[4] = finding->keys[5] = -1;
+    if (!list_items(finding) || !place_kernels(finding, sides, whole) || !find_common(finding))
+        return false;
+    for (int side = 0; side < 2; side++) {
+        for (size_t row = 0; row < finding->sums->count; row++)
+            device[side] += (double)finding->sums->sums[row][side].device_time;
+        other[side] = whole[side];
+        for (size_t i = 0; i < finding->count; i++)
+            other[side] -= found->items[i].step[side];
+    }
+    count_agreeing(finding, device);
+    found->outcome = judge(finding);
+    return explain(finding, whole, other, 1000);
+}
+
+/* L7.5. */
+static double beyond(const struct common_factor *found)
+{
+    double control = found->other.control, diff = found->other.diff;
+    double least = control * (fmin(found->low, 1) - 1);
+    return diff - fmax(least, fmin(control * (fmax(found->high, 1) - 1), diff));
+}
+
+static bool find_host(struct finding *finding)
+{
+    struct common_factor *found = finding->found;
+    const int64_t *steps = finding->steps;
+    double whole[2], compared[2], other[2];
+    for (int i = 1; i < 3; i++)
+        if (!is_recorded(finding, finding->keys[i]))
+            finding->keys[i] = -1;
+    if (!list_items(finding))
+        return false;
+    if (finding->count == 0)
+        return true;
+    if (!find_common(finding))
+        return false;
+    for (int side = 0; side < 2; side++) {
+        wide_time rest = finding->all[side] - finding->compared[side];
+        whole[side] = mean_microseconds(finding->all[side], steps[side]);
+        compared[side] = mean_microseconds(finding->compared[side], steps[side]);
+        other[side] = mean_microseconds(rest, steps[side]);
+        for (size_t i = 0; i < finding->count; i++)
+            found->items[i].step[side] = mean_microseconds(found->items[i].time[side], steps[side]);
+    }
+    found->share = (compared[0] + compared[1]) / (whole[0] + whole[1]);
+    found->outcome = judge(finding);
+    if (!explain(finding, whole, other, 1))
+        return false;
+    if (finding->count > 0)
+        found->beyond = beyond(found);
+    return true;
+}
+
+static const struct common_factor nothing = {
+    .factor = NAN, .away = NAN, .low = NAN, .high = NAN, .beyond = NAN};
+
+bool clock_factor_find(struct common_factor *found, const struct keyed *sums,
+                       const struct cause_side sides[2], const struct stopper *stopper,
+                       struct failure *failure)
+{
+    const char *computes = kernel_type_name(KERNEL_COMPUTATION);
+    uint32_t kind = names_find(&sums->names, computes, strlen(computes));
+    struct finding finding = {
+        .found = found,
+        .sums = sums,
+        .kernels = true,
+        .keys = {DEVICE_OP, DEVICE_KERNEL, DEVICE_GRID, DEVICE_BLOCK, DEVICE_SHAPES, DEVICE_TYPES},
+        .kind_key = DEVICE_KERNEL_TYPE,
+        .kinds = {kind, kind},
+        .steps = {(int64_t)sides[0].total->steps, (int64_t)sides[1].total->steps},
+        .stopper = stopper,
+        .failure = failure};
+    *found = nothing;
+    bool timed = sides[0].total->count > 0 && sides[1].total->count > 0;
+    bool done = !timed || find_clock(&finding, sides);
+    if (!done)
+        common_factor_clear(found);
+    return done;
+}
+
+bool host_factor_find(struct common_factor *found, const struct keyed *sums,
+                      const int64_t steps[2], const struct stopper *stopper,
+                      struct failure *failure)
+{
+    struct finding finding = {
+        .found = found,
+        .sums = sums,
+        .keys = {HOST_NAME, HOST_SHAPES, HOST_TYPES, -1, -1, -1},
+        .kind_key = HOST_CAT,
+        .kinds = {names_find(&sums->names, "cpu_op", 6), names_find(&sums->names, "Operator", 8)},
+        .steps = {steps[0], steps[1]},
+        .stopper = stopper,
+        .failure = failure};
+    *found = nothing;
+    bool done = find_host(&finding);
+    if (!done)
+        common_factor_clear(found);
+    return done;
+}
+
+void common_factor_clear(struct common_factor *found)
+{
+    memory_free(found->items);
+    found->items = NULL;
 }

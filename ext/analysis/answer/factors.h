@@ -1,76 +1,22 @@
 /*
-** The common factor of things that both sides do: kernels (X1 to X4), or operators of the host
-** (L7).
+** The common factor of work that both sides do: of kernels, as with another clock (X1 to X4), or of
+** operators of the host, as on a loaded machine (L7).
 */
 #ifndef TRACEDIFF_FACTORS_H
 #define TRACEDIFF_FACTORS_H
 
+#include "analysis/causes/causes.h"
 #include "work_keys.h"
 
 enum factor_outcome {
-    FACTOR_NOTHING, /* a side has no time, or no operators: there are no rows */
+    FACTOR_NOTHING, /* a side has no time, or the host no operators: nothing else is known */
     FACTOR_TOO_FEW,
     FACTOR_DIFFERS, /* 'no common factor', 'load differs' */
     FACTOR_NO_CHANGE,
     FACTOR_ONE
 };
 
-/* Work with one value of each key; arrays are by side. */
-enum { THING_KEYS = 6 };
-struct thing {
-    uint32_t keys[THING_KEYS]; /* ids in keyed->names; NAME_NONE */
-    int64_t counts[2];         /* kernels or events of all steps */
-    wide_time time[2];         /* ns of all steps: device time, or self time */
-    bool compared;             /* it runs equally often a step, and takes time, on both sides */
-    double factor;             /* of the mean, if it is compared */
-};
-
-struct things {
-    struct thing *items; /* in the order of the ids of their keys */
-    size_t count, compared;
-    int64_t steps[2];
-};
-
-struct things_request {
-    const struct keyed *sums;
-    int keys[THING_KEYS]; /* of enum device_key or host_key; -1: not a key */
-    int kind_key;         /* rows count whose id of this key is one of the kinds */
-    uint32_t kinds[2];
-    int64_t steps[2];
-};
-
-/* On failure nothing is left to clear. */
-bool things_find(const struct things_request *request, struct things *things,
-                 const struct stopper *stopper, struct failure *failure);
-
-void things_clear(struct things *things);
-
-/* Whether both sides have recorded a key; `of_kind`: only rows of the kinds count. */
-bool key_recorded(const struct things_request *request, bool of_kind, int key);
-
-/* X1. */
-struct common_factor {
-    double factor;
-    double away;      /* the factor or its inverse, whichever is greater */
-    double low, high; /* quartiles */
-};
-
-/* A thing that is compared, as the common factor counts it. */
-struct weighed {
-    double factor;
-    wide_time weight; /* in units in which the weights are whole */
-};
-
-/* Returns the things that are compared, by their factors; there must be one. NULL on failure. */
-struct weighed *common_factor_find(const struct things *things, struct common_factor *common,
-                                   const struct stopper *stopper, struct failure *failure);
-
-/* Whether a factor is at most a tolerance away from another one. */
-static inline bool factor_is_near(double factor, double other, double tolerance)
-{
-    double ratio = factor > other ? factor / other : other / factor;
-    return ratio <= 1 + tolerance;
-}
+enum { FACTOR_KEYS = 6 };
 
 /* us a step. */
 struct factor_times {
@@ -79,16 +25,46 @@ struct factor_times {
     double rest;      /* diff without explained */
 };
 
-/* The order of rows: |rest| descending. */
-int factor_times_order(const struct factor_times *a, const struct factor_times *b);
+/* A kernel or an operator that is compared. */
+struct factor_item {
+    /* Of a kernel: op, name, grid, block, shapes, types; of an operator: name, shapes, types. They
+    ** are names of the sums; NULL: none. */
+    const struct name *keys[FACTOR_KEYS];
+    double counts; /* executions a step, on each side */
+    double factor;
+    bool beyond; /* a kernel: X4.2 */
+    struct factor_times times;
+    /* private, by side */
+    int64_t runs[2];
+    wide_time time[2], weight; /* ns of all steps; X1.2 */
+    double step[2];            /* a step */
+};
 
-/* The order of names by text; NULL first. */
-int factor_name_order(const struct name *a, const struct name *b);
+/* Values that nothing was there to find of are NAN. */
+struct common_factor {
+    enum factor_outcome outcome;
+    size_t compared;                /* items */
+    double factor, away, low, high; /* `away`: the factor or its inverse; quartiles */
+    double share;                   /* of the time of both sides: that of the items that count */
+    size_t agreeing;                /* of kernels: those that agree (X3.1) */
+    double agreement;               /* and their part of the weight */
+    double beyond;                  /* of the host, us a step: L7.5 */
+    struct factor_times whole, other; /* the step or the host; the same without the items */
+    struct factor_item *items; /* those beyond first, then by |rest| descending, by keys */
+};
 
-/* The name of an id; NULL for NAME_NONE. */
-static inline const struct name *factor_name(const struct keyed *keyed, uint32_t id)
-{
-    return id == NAME_NONE ? NULL : &keyed->names.items[id];
-}
+/* `sums` are by enum device_key, `sides` the parts of the step as paths. On failure nothing is left
+** to clear. */
+bool clock_factor_find(struct common_factor *found, const struct keyed *sums,
+                       const struct cause_side sides[2], const struct stopper *stopper,
+                       struct failure *failure);
+
+/* The same of the host: `sums` are by enum host_key. */
+bool host_factor_find(struct common_factor *found, const struct keyed *sums,
+                      const int64_t steps[2], const struct stopper *stopper,
+                      struct failure *failure);
+
+/* Frees the items. All else stays. */
+void common_factor_clear(struct common_factor *found);
 
 #endif

@@ -8,8 +8,8 @@
 static bool is_beyond_load(const struct pair *pair, const struct load *load)
 {
     double diff = pair_diff(pair), control = pair->sides[0].mean;
-    double explained = diff > 0 ? control * (fmax(load->factor.high, 1) - 1)
-                                : control * (1 - fmin(load->factor.low, 1));
+    double explained = diff > 0 ? control * (fmax(load->high, 1) - 1)
+                                : control * (1 - fmin(load->low, 1));
     return fabs(diff) - explained >= LOAD_LEAVES * fabs(diff);
 }
 

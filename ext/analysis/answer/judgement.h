@@ -4,7 +4,6 @@
 #ifndef TRACEDIFF_JUDGEMENT_H
 #define TRACEDIFF_JUDGEMENT_H
 
-#include "factors.h"
 #include "verdict.h"
 
 enum judged {
@@ -21,7 +20,7 @@ struct load {
     bool there;       /* it differs */
     bool one_factor;  /* by one factor */
     double ms;        /* if so: what that makes of the difference */
-    struct common_factor factor;
+    double low, high; /* quartiles of the factors of operators */
     bool is_waiting;  /* waits, gaps and calls make half of the difference */
     bool other_work;  /* work changed */
 };

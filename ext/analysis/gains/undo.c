@@ -314,7 +314,7 @@ static bool undo_all(struct undoer *undoer)
         done = undo_more(undoer, i, most - i < SIM_LANES ? most - i : SIM_LANES);
     for (size_t i = most; done && i > 0 && i < count; i++)
         undo->items[i].after = undo->items[i - 1].after;
-    return done && undo_together(undoer);
+    return done && (!request->together || undo_together(undoer));
 }
 
 bool undo_find(struct undo *undo, const struct undo_request *request, struct failure *failure)

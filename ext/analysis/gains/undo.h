@@ -21,7 +21,8 @@ struct undone {
 struct undo {
     struct undone *items; /* by gain; owned */
     size_t count;
-    wide_time recorded, after; /* ns of the chosen steps as recorded, and without all causes */
+    wide_time recorded, after; /* ns of the chosen steps as recorded, and, if that is asked for, without
+                               ** all causes */
     size_t steps;              /* how many these are */
     struct sim_parts parts;    /* of test: has the names of hiders */
 };
@@ -39,6 +40,7 @@ struct undo_request {
     bool halves;     /* whether to undo halves, too */
     bool hiders;     /* whether to find what hides causes, too */
     bool cumulative; /* whether to undo one after the other, too */
+    bool together;   /* whether to undo all together, too */
     const struct stopper *stopper;
 };
 

@@ -172,6 +172,22 @@ static bool link_collectives(struct job_rank *rank, int64_t number, const struct
     return true;
 }
 
+/* Whether each collective is of a file that has a step. */
+static bool check_files(const struct job_rank *rank, int64_t number, size_t files,
+                        struct failure *failure)
+{
+    bool *has = memory_zeroed(files + 1, sizeof *has);
+    bool done = has || failure_memory(failure);
+    for (size_t i = 0; done && i < rank->window_count; i++)
+        has[rank->windows[i].member] = true;
+    for (size_t i = 0; done && i < rank->collective_count; i++)
+        done = has[rank->collectives[i].member] ||
+               refuse("rank %lld has event %lld of a file without a step", number,
+                      rank->collectives[i].row, failure);
+    memory_free(has);
+    return done;
+}
+
 /* Finds the owners of parts, and keeps what is in windows of their files: another file of the rank
 ** may have one there. */
 static bool place_parts(struct job_rank *rank, int64_t number, const struct stopper *stopper,
@@ -256,6 +272,7 @@ static bool finish_rank(struct job_rows *rows, size_t index, const uint32_t *pla
         rank->collective_count = rank->part_count = 0; /* Q1.3 */
     return check_windows(rank, number, stopper, failure) &&
            link_collectives(rank, number, stopper, failure) &&
+           check_files(rank, number, rows->files.count, failure) &&
            job_rank_line(rank, stopper, failure) && place_parts(rank, number, stopper, failure) &&
            job_rank_finish(rank, &rows->job.texts, stopper, failure);
 }

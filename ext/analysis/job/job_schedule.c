@@ -296,7 +296,7 @@ bool job_stretch_piece(const struct job *job, const struct job_stretch *stretch,
         return false;
     if (stretch->queued != JOB_NONE) {
         while (window->member != rank->collectives[stretch->queued].member)
-            window++;
+            window++; /* its file has one */
     } else if (stretch->rank == 0) {
         window += stretch->window;
     } else {

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/wide.h"
 #include "analysis/parts/busy.h"
 
 struct graph_builder {
@@ -383,29 +382,19 @@ static int active_order(const void *a, const void *b)
     return order ? order : COMPARE(x->row, y->row);
 }
 
-/* Ends the last span. One of more than 2^63 ns becomes two. */
-static void end_active(struct span *spans, size_t *count, int64_t end)
-{
-    struct span *last = &spans[*count - 1];
-    wide_time dur = (wide_time)end - last->start;
-    last->dur = dur > INT64_MAX ? -last->start : (int64_t)dur;
-    if (dur > INT64_MAX)
-        spans[(*count)++] = (struct span){0, end, last->row};
-}
-
 /* Adds the stretches of time in which a thread is at work. */
 static void add_active(const struct path_graph *graph, uint32_t track, struct span *spans,
                        size_t *count)
 {
     const struct thread_labels *thread = &graph->labels.threads[track];
     bool before = false;
+    int64_t begin = 0;
     for (size_t i = 0; i < thread->count; i++) {
         bool now = path_at_work(graph, &thread->items[i]);
         int64_t start = thread->items[i].start;
-        if (now && !before)
-            spans[(*count)++] = (struct span){start, 0, track};
-        else if (before && !now)
-            end_active(spans, count, start);
+        begin = now && !before ? start : begin;
+        if (before && !now)
+            span_put(spans, count, begin, start, track);
         before = now;
     }
 }

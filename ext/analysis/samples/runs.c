@@ -7,6 +7,7 @@
 #include "base/sort.h"
 #include "analysis/parts/busy.h"
 #include "analysis/parts/step_windows.h"
+#include "analysis/steps/attribute.h"
 
 /* A step of one rank. */
 struct rank_step {
@@ -143,6 +144,21 @@ static bool add_step_amounts(struct amounts *amounts, const struct run_steps *st
 
 #define UNWANTED (NAME_NONE - 1)
 
+/* The id of a name in the runs, or UNWANTED; NAME_NONE if out of memory. `scratch` has room for it
+** and two more. */
+static uint32_t name_id(struct runs *runs, const struct runs_request *request, const char *text,
+                        size_t length, char *scratch)
+{
+    if (request->rename)
+        length = request->rename(text, length, scratch);
+    else
+        memcpy(scratch, text, length);
+    scratch[length] = 0;
+    return !request->wanted || request->wanted(request->argument, scratch)
+               ? names_intern(&runs->names, scratch, length)
+               : UNWANTED;
+}
+
 /* Gives each name of a summary its id in the runs, or UNWANTED. NULL on failure. */
 static uint32_t *name_ids(struct runs *runs, const struct runs_request *request,
                           const struct names *names)
@@ -151,16 +167,7 @@ static uint32_t *name_ids(struct runs *runs, const struct runs_request *request,
     char *scratch = memory_allocate(names_longest(names) + 2);
     bool done = ids && scratch;
     for (size_t i = 0; done && i < names->count; i++) {
-        const struct name *name = &names->items[i];
-        size_t length = name->length;
-        if (request->rename)
-            length = request->rename(name->text, length, scratch);
-        else
-            memcpy(scratch, name->text, length);
-        scratch[length] = 0;
-        ids[i] = UNWANTED;
-        if (!request->wanted || request->wanted(request->argument, scratch))
-            ids[i] = names_intern(&runs->names, scratch, length);
+        ids[i] = name_id(runs, request, names->items[i].text, names->items[i].length, scratch);
         done = ids[i] != NAME_NONE;
     }
     memory_free(scratch);
@@ -308,6 +315,111 @@ bool runs_add(struct runs *runs, const struct runs_request *request, int side,
     return done;
 }
 
+/* What the path of a job is added with. */
+struct path_adding {
+    struct runs *runs;
+    const struct runs_request *request;
+    const struct trace *trace;
+    int side;
+    bool on_device; /* the trace has device work, whose time is that of the device */
+    struct amounts amounts;
+    char *scratch;
+};
+
+static bool is_of_device(enum step_class step_class)
+{
+    return step_class == CLASS_COMPUTE || step_class == CLASS_COMM || step_class == CLASS_MEMORY;
+}
+
+/* Adds a part of the path, if it is of the device type and wanted. What has no name is called by
+** its class. */
+static bool add_part(struct path_adding *adding, const struct attributed *part,
+                     const struct name *name, uint32_t step)
+{
+    struct runs *runs = adding->runs;
+    bool device = adding->on_device && is_of_device(part->step_class);
+    const char *text = name ? name->text : step_class_name(part->step_class);
+    if (adding->request->device_type != DEVICE_ALL &&
+        (adding->request->device_type == DEVICE_GPU) != device)
+        return true;
+    uint32_t id = name_id(runs, adding->request, text, name ? name->length : strlen(text),
+                          adding->scratch);
+    if (id == NAME_NONE || id == UNWANTED)
+        return id == UNWANTED;
+    if (!MEMORY_GROW(runs->shares, runs->share_capacity, runs->share_count + 1))
+        return false;
+    runs->shares[runs->share_count++] =
+        (struct run_share){op_of(id, device), adding->side, adding->trace->ranks[part->rank],
+                           microseconds(part->time)};
+    return add_amount(&adding->amounts, op_of(id, device), step, part->time);
+}
+
+static bool add_path_step(struct path_adding *adding, const struct attributed_step *step,
+                          const struct names *names, uint32_t number)
+{
+    static const size_t longest_class = 32;
+    const struct runs_request *request = adding->request;
+    wide_time length = 0;
+    bool done = (adding->scratch = memory_allocate(names_longest(names) + longest_class));
+    for (size_t i = 0; done && i < step->count; i++) {
+        const struct attributed *part = &step->rows[i];
+        length += part->time;
+        if (part->step_class != CLASS_NONE)
+            done = add_part(adding, part,
+                            part->name[0] == NAME_NONE ? NULL : &names->items[part->name[0]],
+                            number);
+    }
+    memory_free(adding->scratch);
+    if (done && request->device_type == DEVICE_ALL &&
+        (!request->wanted || request->wanted(request->argument, "step")))
+        done = add_amount(&adding->amounts, OP_STEP, number, length);
+    return done;
+}
+
+/* Adds the parts of all steps; `*count` is how many steps there are. */
+static bool add_path(struct path_adding *adding, const struct step_choice *choice, size_t *count,
+                     const struct stopper *stopper, struct failure *failure)
+{
+    static const struct attribution_request asked = {
+        .level = LEVEL_OP, .clock = CLOCK_DEVICE, .job = true};
+    struct attributed_step step = {.count = 0};
+    struct attribution *attribution =
+        attribution_new(adding->trace, choice, &asked, stopper, failure);
+    bool done = attribution != NULL;
+    *count = done ? attribution_count(attribution) : 0;
+    for (size_t i = 0; done && i < *count; i++)
+        done = attribution_step(attribution, i, &step, failure) &&
+               (add_path_step(adding, &step, attribution_names(attribution), (uint32_t)i) ||
+                failure_memory(failure)) &&
+               stopper_goes_on(stopper, i, failure);
+    memory_free(step.rows);
+    attribution_free(attribution);
+    return done;
+}
+
+bool runs_add_job(struct runs *runs, const struct runs_request *request, int side,
+                  const struct trace *trace, const struct step_choice *choice,
+                  const struct stopper *stopper, struct failure *failure)
+{
+    struct path_adding adding = {.runs = runs, .request = request, .trace = trace, .side = side};
+    struct amounts *amounts = &adding.amounts;
+    size_t count;
+    for (size_t i = 0; i < trace->count; i++)
+        adding.on_device |= trace->members[i].chosen && busy_any(&trace->members[i].file->columns);
+    bool done = add_path(&adding, choice, &count, stopper, failure) &&
+                sort_items(amounts->items, amounts->count, sizeof *amounts->items, amount_order,
+                           stopper, failure);
+    if (done)
+        done = (MEMORY_GROW(runs->items, runs->capacity, runs->count + 1) &&
+                add_files(runs, trace) && add_values(runs, request->measure, amounts, NULL, 1)) ||
+               failure_memory(failure);
+    if (done)
+        runs->items[runs->count++] =
+            (struct run){side, false, amounts->count == 0, count, start_of(trace)};
+    memory_free(amounts->items);
+    return done;
+}
+
 /* The end of the files of a run, which begin at `from`. */
 static size_t files_end(const struct runs *runs, size_t from)
 {
@@ -373,10 +485,38 @@ static int value_order(const void *a, const void *b)
     return order ? order : COMPARE(x->step, y->step);
 }
 
+static int share_order(const void *a, const void *b)
+{
+    const struct run_share *x = a, *y = b;
+    int order = COMPARE(x->op, y->op);
+    order = order ? order : COMPARE(x->side, y->side);
+    return order ? order : COMPARE(x->rank, y->rank);
+}
+
 bool runs_sort(struct runs *runs, const struct stopper *stopper, struct failure *failure)
 {
     return sort_items(runs->values, runs->value_count, sizeof *runs->values, value_order, stopper,
+                      failure) &&
+           sort_items(runs->shares, runs->share_count, sizeof *runs->shares, share_order, stopper,
                       failure);
+}
+
+bool runs_find_share(const struct runs *runs, uint32_t op, int side, int64_t *rank, double *share)
+{
+    const struct run_share first = {op, side, INT64_MIN, 0};
+    double all = 0, most = 0, of_rank = 0;
+    size_t i = 0;
+    LOWER_BOUND(i, runs->share_count, share_order(&runs->shares[i], &first) < 0);
+    for (const struct run_share *at = runs->shares + i;
+         i < runs->share_count && at->op == op && at->side == side; i++, at++) {
+        bool same = all > 0 && at[-1].rank == at->rank;
+        of_rank = at->time + (same ? of_rank : 0);
+        all += at->time;
+        if (of_rank > most)
+            most = of_rank, *rank = at->rank;
+    }
+    *share = all > 0 ? most / all : 0;
+    return all > 0;
 }
 
 void runs_clear(struct runs *runs)
@@ -386,5 +526,6 @@ void runs_clear(struct runs *runs)
     memory_free(runs->files);
     memory_free(runs->items);
     memory_free(runs->values);
+    memory_free(runs->shares);
     *runs = (struct runs){.count = 0};
 }

@@ -46,6 +46,14 @@ struct run_value {
     double value;
 };
 
+/* What a rank has of an operator on the path of its job (V12): us of all steps of a run. */
+struct run_share {
+    uint32_t op;
+    int side;
+    int64_t rank;
+    double time;
+};
+
 struct runs {
     struct names names; /* of operators, after `rename` */
     struct run *items;
@@ -55,6 +63,8 @@ struct runs {
     size_t file_count, file_capacity;
     struct run_value *values; /* in the order of their runs; runs_sort(): of op, run and step */
     size_t value_count, value_capacity;
+    struct run_share *shares; /* of jobs; runs_sort(): of op, side and rank */
+    size_t share_count, share_capacity;
 };
 
 struct runs_request {
@@ -75,6 +85,16 @@ struct runs_request {
 bool runs_add(struct runs *runs, const struct runs_request *request, int side,
               const struct trace *trace, const struct step_choice *choice,
               const struct stopper *stopper, struct failure *failure);
+
+/* V12: adds a run whose values are times on the path of the job that its ranks are. The measure is
+** `self`. */
+bool runs_add_job(struct runs *runs, const struct runs_request *request, int side,
+                  const struct trace *trace, const struct step_choice *choice,
+                  const struct stopper *stopper, struct failure *failure);
+
+/* V12: finds the rank that has most of an operator on a side of sorted runs, and its share, of 1.
+** False: there are no jobs, or they have none of it. */
+bool runs_find_share(const struct runs *runs, uint32_t op, int side, int64_t *rank, double *share);
 
 /* V10: finds two runs of which the first has a file of a rank, and the second none. False: there
 ** are none. */

@@ -71,7 +71,8 @@ static bool find_floors(struct sim_work *work)
         uint32_t before = work->before[i];
         if (of->launch != ROW_NONE && before != SIM_NO_WORK &&
             (wide_time)work_at(work, before)->end - of->launched > 2 * (wide_time)work->latency)
-            times[count++] = shorter_of((wide_time)of->start - work_at(work, before)->end, MOST_GAP);
+            times[count++] =
+                shorter_of((wide_time)of->start - work_at(work, before)->end, MOST_GAP);
     }
     done = done && find_tenth(work, times, count, LEAST_GAP, &work->gap);
     memory_free(times);

@@ -1,5 +1,6 @@
 #include "answer_facts.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "analysis/answer/thresholds.h"
@@ -83,19 +84,28 @@ bool facts_units(struct answer_facts *facts)
     return done;
 }
 
-static bool find_device(struct answer_facts *facts, struct answer_unit *unit)
+bool facts_differ(const struct answer_facts *facts)
 {
-    unit->has_device =
-        unit->has_device || device_sums_find(facts->call, unit->opened, false, &unit->device);
-    return unit->has_device;
+    const struct pair *pair = &facts->pair.pair;
+    return fabs(pair_diff(pair)) >= CLEAR_PART * pair->sides[0].mean;
+}
+
+bool facts_may_have_clock(const struct answer_facts *facts, const struct checks *checks)
+{
+    const struct pair_side *sides = facts->pair.pair.sides;
+    for (size_t i = 0; i < checks->count; i++)
+        if (checks->items[i].code == CHECK_DEVICE && checks->items[i].matters == MATTERS_YES)
+            return false;
+    return facts_differ(facts) && facts->pair.clock == CLOCK_DEVICE && !sides[0].of_host &&
+           !sides[1].of_host;
 }
 
 bool facts_clock(struct answer_facts *facts, struct answer_unit *unit)
 {
     unit->has_clock =
         unit->has_clock ||
-        (find_device(facts, unit) &&
-         call_clock_factor_find(facts->call, unit->opened, &unit->device, &unit->clock));
+        call_clock_factor_find(facts->call, unit->opened, unit->has_device ? &unit->device : NULL,
+                               &unit->clock);
     return unit->has_clock;
 }
 
@@ -124,29 +134,39 @@ bool facts_work(struct answer_facts *facts)
     return facts->has_work;
 }
 
+/* Finds the device work of all units, with what a clock needs only if there may be one. */
+static bool give_device(void *from, const struct checks *checks, const struct keyed *const **sums,
+                        size_t *count)
+{
+    struct answer_facts *facts = from;
+    const struct device_wish wish = {.grids = facts_may_have_clock(facts, checks)};
+    facts->device = memory_items(facts->unit_count, sizeof *facts->device);
+    bool done = facts->device || failure_memory(&facts->call->failure);
+    for (size_t i = 0; done && i < facts->unit_count; i++) {
+        struct answer_unit *unit = &facts->units[i];
+        done = unit->has_device =
+            device_sums_find(facts->call, unit->opened, &wish, &unit->device);
+        facts->device[i] = &unit->device;
+    }
+    *sums = facts->device;
+    *count = facts->unit_count;
+    return done;
+}
+
 bool facts_checks(struct answer_facts *facts)
 {
-    bool done = facts->has_checks || facts_units(facts);
+    if (facts->has_checks)
+        return true;
+    if (!facts_units(facts))
+        return false;
     bool all = !facts->pair.is_job || (facts->unit_count == rank_count(facts, 0) &&
                                        facts->unit_count == rank_count(facts, 1));
-    const struct keyed **device =
-        done ? memory_items(facts->unit_count, sizeof *device) : NULL;
-    done = done && (device || failure_memory(&facts->call->failure));
-    for (size_t i = 0; done && !facts->has_checks && i < facts->unit_count; i++) {
-        done = find_device(facts, &facts->units[i]);
-        device[i] = &facts->units[i].device;
-    }
-    if (done && !facts->has_checks) {
-        const struct checks_request request = {.opened = facts->each,
-                                               .clock = facts->pair.clock,
-                                               .shapes = true,
-                                               .device = all ? device : NULL,
-                                               .device_count = facts->unit_count};
-        done = call_checks_find(facts->call, &request, &facts->checks);
-    }
-    memory_free(device);
-    facts->has_checks = done;
-    return done;
+    const struct checks_request request = {.opened = facts->each,
+                                           .clock = facts->pair.clock,
+                                           .shapes = true,
+                                           .device = all ? give_device : NULL,
+                                           .from = facts};
+    return facts->has_checks = call_checks_find(facts->call, &request, &facts->checks);
 }
 
 /* Whether waits, gaps and calls make half of the difference (C7). */
@@ -187,7 +207,7 @@ static bool find_other_work(struct answer_facts *facts)
     return done;
 }
 
-const struct host_factor *facts_load(const struct answer_facts *facts)
+const struct common_factor *facts_load(const struct answer_facts *facts)
 {
     return facts->pair.is_job ? &facts->host : &facts->units[0].host;
 }
@@ -196,7 +216,7 @@ const struct host_factor *facts_load(const struct answer_facts *facts)
 static bool find_load(struct answer_facts *facts)
 {
     const struct pair_side *sides = facts->pair.pair.sides;
-    const struct host_factor *host;
+    const struct common_factor *host;
     if (!sides[0].of_host || !sides[1].of_host || facts->pair.verdict.is <= VERDICT_SAME)
         return true;
     if (!facts_units(facts))
@@ -208,8 +228,9 @@ static bool find_load(struct answer_facts *facts)
     host = facts_load(facts);
     facts->load.there = host->outcome == FACTOR_ONE || host->outcome == FACTOR_DIFFERS;
     facts->load.one_factor = host->outcome == FACTOR_ONE;
-    facts->load.ms = host->host.explained / 1000;
-    facts->load.factor = host->common;
+    facts->load.ms = host->whole.explained / 1000;
+    facts->load.low = host->low;
+    facts->load.high = host->high;
     return !facts->load.there || facts->pair.verdict.is == VERDICT_UNCLEAR ||
            (find_waiting(facts) && find_other_work(facts));
 }
@@ -234,13 +255,14 @@ void facts_close(struct answer_facts *facts)
     for (size_t i = 0; i < facts->unit_count; i++) {
         struct answer_unit *unit = &facts->units[i];
         if (unit->has_clock)
-            clock_factor_clear(&unit->clock);
+            common_factor_clear(&unit->clock);
         if (unit->has_host)
-            host_factor_clear(&unit->host);
+            common_factor_clear(&unit->host);
         keyed_clear(&unit->device);
         close_sides(unit->opened, unit->open);
     }
     memory_free(facts->units);
+    memory_free(facts->device);
     if (facts->has_checks)
         checks_clear(&facts->checks);
     if (facts->has_work)

@@ -18,8 +18,8 @@ struct answer_unit {
     bool open, has_device, has_clock, has_host;
     struct call_trace opened[2]; /* by side, like all pairs here; the steps that are kept */
     struct keyed device; /* by enum device_key */
-    struct clock_factor clock;
-    struct host_factor host;
+    struct common_factor clock;
+    struct common_factor host;
 };
 
 struct answer_facts {
@@ -30,11 +30,12 @@ struct answer_facts {
     struct call_trace each[2]; /* these ranks one by one */
     struct answer_unit *units;
     size_t unit_count;
+    const struct keyed **device; /* of the units */
     struct call_causes causes; /* of the steps that are kept; not merged until a caller does */
     struct checks checks;
     struct run_changes work;
     struct load load;
-    struct host_factor host; /* of a job whose load is asked for: of all ranks together */
+    struct common_factor host; /* of a job whose load is asked for: of all ranks together */
     enum judged judged;
 };
 
@@ -53,8 +54,14 @@ bool facts_work(struct answer_facts *facts);
 bool facts_clock(struct answer_facts *facts, struct answer_unit *unit);
 bool facts_host(struct answer_facts *facts, struct answer_unit *unit);
 
+/* Whether the difference is one that may have causes: half a percent of the step or more. */
+bool facts_differ(const struct answer_facts *facts);
+
+/* Whether kernels may have one factor that is to be said. */
+bool facts_may_have_clock(const struct answer_facts *facts, const struct checks *checks);
+
 /* The load of the host, if it is there. */
-const struct host_factor *facts_load(const struct answer_facts *facts);
+const struct common_factor *facts_load(const struct answer_facts *facts);
 
 /* Does nothing to a zeroed struct. */
 void facts_close(struct answer_facts *facts);

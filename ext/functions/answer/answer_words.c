@@ -11,6 +11,7 @@
 #include "functions/words/rank_words.h"
 #include "functions/words/verdict_words.h"
 #include "functions/words/work_words.h"
+#include "text/text.h"
 
 /* While a line is written. It is the prefix, the body and the tail; of one that is too long, the
 ** body is cut. */
@@ -543,6 +544,7 @@ static bool join(struct words *words, struct answer_line *line)
     bool told = line->kind == LINE_CAUTION || line->kind == LINE_CAUSE || line->kind == LINE_WORK;
     if (body->failed || words->prefix.failed || words->tail.failed || words->behind.failed)
         return false;
+    body->length = text_visible(body->bytes, body->length);
     if (told)
         line->words = names_intern(texts, body->length ? body->bytes : "", body->length);
     size_t taken = characters_of(&words->prefix) + characters_of(&words->tail);

@@ -19,12 +19,6 @@ struct finder {
     double *path[2]; /* by unit: of the path of the job in which its rank computes */
 };
 
-bool facts_differ(const struct answer_facts *facts)
-{
-    const struct pair *pair = &facts->pair.pair;
-    return fabs(pair_diff(pair)) >= CLEAR_PART * pair->sides[0].mean;
-}
-
 static struct caution *add(struct finder *finder, enum caution_code code, enum severity severity,
                            size_t place)
 {
@@ -233,26 +227,16 @@ static bool has_clock(const struct finder *finder, const struct answer_unit *uni
 {
     return unit->clock.outcome == FACTOR_ONE &&
            (finder->facts->pair.is_job ||
-            unit->clock.step.explained / unit->clock.step.diff >= CLOCK_PART);
-}
-
-static bool is_device_named_alike(const struct checks *checks)
-{
-    for (size_t i = 0; i < checks->count; i++)
-        if (checks->items[i].code == CHECK_DEVICE && checks->items[i].matters == MATTERS_YES)
-            return false;
-    return true;
+            unit->clock.whole.explained / unit->clock.whole.diff >= CLOCK_PART);
 }
 
 /* Adds that kernels are slower or faster by one factor. */
 static bool add_clocks(struct finder *finder)
 {
     struct answer_facts *facts = finder->facts;
-    const struct pair_side *sides = facts->pair.pair.sides;
     bool is_job = facts->pair.is_job;
     size_t first[2] = {SIZE_MAX, SIZE_MAX};
-    if (!facts_differ(facts) || facts->pair.clock == CLOCK_HOST || sides[0].of_host ||
-        sides[1].of_host || !is_device_named_alike(&facts->checks))
+    if (!facts_may_have_clock(facts, &facts->checks))
         return true;
     for (size_t i = 0; i < facts->unit_count; i++) {
         struct answer_unit *unit = &facts->units[i];
@@ -260,7 +244,7 @@ static bool add_clocks(struct finder *finder)
             return false;
         if (!has_clock(finder, unit))
             continue;
-        double factor = unit->clock.common.factor;
+        double factor = unit->clock.factor;
         size_t *at = &first[factor > 1];
         struct caution *caution =
             add_factor(finder, CAUTION_CLOCK, i, factor,
@@ -268,7 +252,7 @@ static bool add_clocks(struct finder *finder)
         if (!caution || (is_job && !find_path(finder)))
             return false;
         *at = (size_t)(caution - finder->found->chosen.items);
-        double ms = is_job ? of_path(finder, i, factor) : unit->clock.step.explained / 1000;
+        double ms = is_job ? of_path(finder, i, factor) : unit->clock.whole.explained / 1000;
         caution->ms = caution->parts > 1 ? caution->ms + ms : ms;
         caution->factor += factor; /* the sum, then the mean */
     }
@@ -276,7 +260,7 @@ static bool add_clocks(struct finder *finder)
         if (first[slower] < SIZE_MAX) {
             struct caution *caution = &finder->found->chosen.items[first[slower]];
             caution->factor = is_job && caution->parts < facts->pair.ranks.ranks
-                                  ? facts->units[caution->of].clock.common.factor
+                                  ? facts->units[caution->of].clock.factor
                                   : caution->factor / (double)caution->parts;
         }
     return true;
@@ -284,12 +268,12 @@ static bool add_clocks(struct finder *finder)
 
 /* What one factor of the host makes of the waits of a device (L11.2); no number: it does not make
 ** them longer. */
-static double of_waits(const struct finder *finder, const struct host_factor *host)
+static double of_waits(const struct finder *finder, const struct common_factor *host)
 {
-    double factor = host->common.factor;
+    double factor = host->factor;
     if ((factor > 1) != (finder->late > 0))
         return NAN;
-    double ms = fmax(finder->waiting * (host->common.away - 1), fabs(host->host.explained) / 1000);
+    double ms = fmax(finder->waiting * (host->away - 1), fabs(host->whole.explained) / 1000);
     return fmin(fabs(finder->late), ms) * (factor > 1 ? 1 : -1);
 }
 
@@ -317,7 +301,7 @@ static bool add_loads(struct finder *finder)
             return false;
         if (unit->host.outcome != FACTOR_ONE)
             continue;
-        double factor = unit->host.common.factor;
+        double factor = unit->host.factor;
         size_t *at = &first[factor > 1];
         struct caution *caution =
             add_factor(finder, CAUTION_LOAD, i, factor,

@@ -19,7 +19,4 @@ bool call_cautions_find(struct answer_facts *facts, double untraced, struct call
 
 void call_cautions_close(struct call_cautions *found);
 
-/* Whether the difference is one that may have causes: half a percent of the step or more. */
-bool facts_differ(const struct answer_facts *facts);
-
 #endif

@@ -283,16 +283,15 @@ static bool find_work(struct call *call, const struct checks_request *request,
     bool of_host = events && (sides[0].of_host > 0 || sides[1].of_host > 0), done = true;
     struct keyed device = {.width = 0}, host = {.width = 0};
     const struct keyed *found = &device;
-    struct check_work work = {.device = request->device,
-                              .device_count = request->device_count,
+    struct check_work work = {.device = &found,
+                              .device_count = 1,
                               .host = of_host ? &host : NULL,
                               .steps = {request->opened[0].steps.steps,
                                         request->opened[1].steps.steps}};
-    if (!request->device) {
-        work.device = &found;
-        work.device_count = 1;
-        done = device_sums_find(call, request->opened, false, &device);
-    }
+    done = request->device
+               ? request->device(request->from, checks, &work.device, &work.device_count)
+               : device_sums_find(call, request->opened, &(struct device_wish){.grids = false},
+                                  &device);
     done = done && (!of_host || host_sums_find(call, request->opened, &host)) &&
            checks_add_work(checks, &work, call_stopper(call), &call->failure);
     keyed_clear(&device);

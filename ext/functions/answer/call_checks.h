@@ -12,9 +12,11 @@ struct checks_request {
     const struct call_trace *opened; /* control and test: ranks one by one, not as a job */
     enum step_clock clock;
     bool shapes; /* whether shapes and types are checked, which are in args */
-    /* Sums of all device work of these ranks by enum device_key; NULL: they are to be found. */
-    const struct keyed *const *device;
-    size_t device_count;
+    /* Gives sums of all device work of these ranks by enum device_key, when the other checks are
+    ** known. NULL: they are found here. */
+    bool (*device)(void *from, const struct checks *checks, const struct keyed *const **sums,
+                   size_t *count);
+    void *from;
 };
 
 /* On failure, fills call->failure and leaves nothing to clear. */

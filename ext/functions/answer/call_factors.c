@@ -21,21 +21,21 @@ static bool find_parts(struct call *call, const struct call_trace *opened,
 }
 
 bool call_clock_factor_find(struct call *call, const struct call_trace *opened,
-                            const struct keyed *device, struct clock_factor *found)
+                            const struct keyed *sums, struct common_factor *found)
 {
     struct attribution *attributions[2] = {NULL, NULL};
     struct attributed_step totals[2] = {{.count = 0}, {.count = 0}};
     struct keyed own = {.width = 0};
-    bool done = (device || device_sums_find(call, opened, false, &own)) &&
+    bool done = (sums || device_sums_find(call, opened, &(struct device_wish){.grids = true}, &own)) &&
                 find_parts(call, opened, attributions, totals);
     if (done) {
         const struct cause_side sides[2] = {{&totals[0], attribution_names(attributions[0])},
                                             {&totals[1], attribution_names(attributions[1])}};
-        done = clock_factor_find(found, device ? device : &own, sides, call_stopper(call),
+        done = clock_factor_find(found, sums ? sums : &own, sides, call_stopper(call),
                                  &call->failure);
     }
-    if (done && !device)
-        clock_factor_clear(found);
+    if (done && !sums)
+        common_factor_clear(found);
     for (int side = 0; side < 2; side++) {
         attribution_free(attributions[side]);
         memory_free(totals[side].rows);
@@ -45,15 +45,15 @@ bool call_clock_factor_find(struct call *call, const struct call_trace *opened,
 }
 
 bool call_host_factor_find(struct call *call, const struct call_trace *opened,
-                           const struct keyed *host, struct host_factor *found)
+                           const struct keyed *sums, struct common_factor *found)
 {
     const int64_t steps[2] = {opened[0].steps.steps, opened[1].steps.steps};
     struct keyed own = {.width = 0};
-    bool done = (host || host_sums_find(call, opened, &own)) &&
-                host_factor_find(found, host ? host : &own, steps, call_stopper(call),
+    bool done = (sums || host_sums_find(call, opened, &own)) &&
+                host_factor_find(found, sums ? sums : &own, steps, call_stopper(call),
                                  &call->failure);
-    if (done && !host)
-        host_factor_clear(found);
+    if (done && !sums)
+        common_factor_clear(found);
     keyed_clear(&own);
     return done;
 }

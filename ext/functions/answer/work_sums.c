@@ -2,8 +2,8 @@
 
 #include "naming/short_name.h"
 
-bool device_sums_find(struct call *call, const struct call_trace *opened, bool work,
-                      struct keyed *sums)
+bool device_sums_find(struct call *call, const struct call_trace *opened,
+                      const struct device_wish *wish, struct keyed *sums)
 {
     *sums = (struct keyed){.keys = {[DEVICE_TOP_OP] = KEY_TOP_OP,
                                     [DEVICE_OP] = KEY_OP,
@@ -13,11 +13,11 @@ bool device_sums_find(struct call *call, const struct call_trace *opened, bool w
                                     [DEVICE_TYPES] = KEY_TYPES,
                                     [DEVICE_GRID] = KEY_GRID,
                                     [DEVICE_BLOCK] = KEY_BLOCK},
-                           .width = DEVICE_KEYS,
+                           .width = wish->grids ? DEVICE_KEYS : DEVICE_GRID,
                            .rename = name_stable,
-                           .wants_executions = work,
-                           .wants_work = work};
-    return call_keyed_add(call, opened, DEVICE_GPU, sums);
+                           .wants_executions = wish->work,
+                           .wants_work = wish->work};
+    return call_keyed_add(call, opened, DEVICE_GPU, true, sums);
 }
 
 bool host_sums_find(struct call *call, const struct call_trace *opened, struct keyed *sums)
@@ -28,5 +28,5 @@ bool host_sums_find(struct call *call, const struct call_trace *opened, struct k
                                     [HOST_TYPES] = KEY_TYPES},
                            .width = HOST_KEYS,
                            .rename = name_stable};
-    return call_keyed_add(call, opened, DEVICE_CPU, sums);
+    return call_keyed_add(call, opened, DEVICE_CPU, false, sums);
 }

@@ -7,10 +7,15 @@
 #include "analysis/answer/work_keys.h"
 #include "functions/call/call_keyed.h"
 
-/* Sums up device work by enum device_key; `work`: with FLOPs and bytes. On failure, fills
-** call->failure; to be cleared then, too. Names are stable ones (trace_stable_name). */
-bool device_sums_find(struct call *call, const struct call_trace *opened, bool work,
-                      struct keyed *sums);
+struct device_wish {
+    bool grids; /* else DEVICE_GRID and DEVICE_BLOCK are no keys, and args of kernels are not read */
+    bool work;  /* with FLOPs and bytes */
+};
+
+/* Sums up device work by enum device_key. On failure, fills call->failure; to be cleared then, too.
+** Names are stable ones (trace_stable_name). */
+bool device_sums_find(struct call *call, const struct call_trace *opened,
+                      const struct device_wish *wish, struct keyed *sums);
 
 /* The same of host events by enum host_key. */
 bool host_sums_find(struct call *call, const struct call_trace *opened, struct keyed *sums);

@@ -7,7 +7,7 @@
 #include "text/text.h"
 #include "trace/args.h"
 
-enum { MOST_VALUE_READERS = 4 };
+enum { MOST_VALUE_READERS = 6 };
 
 /* A value of args, of operators. */
 struct value_reader {

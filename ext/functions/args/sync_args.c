@@ -4,13 +4,24 @@
 #include "shapes.h"
 #include "text/number.h"
 
-/* The number that args have for a key, by row; `wanted` rows only. */
-static bool read_numbers(struct call *call, struct trace_file *file, const char *key,
-                         const bool *wanted, uint32_t *values, struct names *texts)
+/* The waits of a file. */
+struct kept_syncs {
+    struct derived derived; /* must be first */
+    struct path_syncs syncs;
+};
+
+static void free_kept(struct derived *derived)
 {
-    for (size_t row = 0; row < file->columns.count; row++)
-        values[row] = wanted[row] ? 0 : NAME_NONE;
-    return arg_read(call, file, key, values, texts);
+    memory_free(((struct kept_syncs *)derived)->syncs.items);
+    memory_free(derived);
+}
+
+static const struct kept_syncs *find_kept(const struct trace_file *file)
+{
+    const struct derived *at = file->derived;
+    while (at && at->free != free_kept)
+        at = at->next;
+    return (const struct kept_syncs *)at;
 }
 
 static int64_t number_of(const struct names *texts, uint32_t id)
@@ -23,35 +34,69 @@ static int64_t number_of(const struct names *texts, uint32_t id)
                : NUMBER_NONE;
 }
 
-/* Reads what sync events of a file say (P6.1). */
-static bool read_syncs(struct call *call, struct trace_file *file, struct path_syncs *syncs)
+bool sync_wish_make(struct call *call, const struct trace_file *file, struct sync_wish *wish)
 {
     size_t rows = file->columns.count, count = 0;
-    struct names texts = {0};
-    bool *wanted = memory_zeroed(rows + 1, sizeof *wanted), done = true;
-    *syncs = (struct path_syncs){.count = 0};
-    for (size_t row = 0; wanted && row < rows; row++)
-        count += wanted[row] = path_sync_wanted(file, row);
-    uint32_t *streams = count > 0 ? memory_filled(rows, sizeof *streams) : NULL;
-    uint32_t *records = count > 0 ? memory_filled(rows, sizeof *records) : NULL;
-    if (count > 0) {
-        syncs->items = memory_items(count, sizeof *syncs->items);
-        done = (streams && records && syncs->items) || failure_memory(&call->failure);
-        done =
-            done && read_numbers(call, file, "wait_on_stream", wanted, streams, &texts) &&
-            read_numbers(call, file, "wait_on_cuda_event_record_corr_id", wanted, records, &texts);
-    } else if (!wanted) {
-        done = failure_memory(&call->failure);
+    *wish = (struct sync_wish){.keys = {"wait_on_stream", "wait_on_cuda_event_record_corr_id"}};
+    for (size_t row = 0; row < rows; row++)
+        count += path_sync_wanted(file, row);
+    if (count == 0 || find_kept(file))
+        return true;
+    for (int key = 0; key < SYNC_KEYS; key++) {
+        wish->values[key] = memory_filled(rows, sizeof *wish->values[key]);
+        if (!wish->values[key])
+            return failure_memory(&call->failure);
+        for (size_t row = 0; row < rows; row++)
+            if (path_sync_wanted(file, row))
+                wish->values[key][row] = 0;
     }
-    for (size_t row = 0; done && count > 0 && row < rows; row++) {
-        int64_t stream = wanted[row] ? number_of(&texts, streams[row]) : NUMBER_NONE;
+    return true;
+}
+
+bool sync_wish_keep(struct call *call, struct trace_file *file, const struct sync_wish *wish,
+                    const struct names *names)
+{
+    size_t rows = file->columns.count, count = 0;
+    if (find_kept(file))
+        return true;
+    struct kept_syncs *kept = memory_zeroed(1, sizeof *kept);
+    for (size_t row = 0; kept && wish->values[0] && row < rows; row++)
+        count += number_of(names, wish->values[0][row]) != NUMBER_NONE;
+    struct path_sync *items = memory_items(count, sizeof *items);
+    if (!kept || !items) {
+        memory_free(kept);
+        memory_free(items);
+        return failure_memory(&call->failure);
+    }
+    *kept = (struct kept_syncs){
+        .derived = {file->derived, sizeof *kept + count * sizeof *items, free_kept},
+        .syncs = {.items = items}};
+    for (size_t row = 0; count > 0 && row < rows; row++) {
+        int64_t stream = number_of(names, wish->values[0][row]);
         if (stream != NUMBER_NONE)
-            syncs->items[syncs->count++] =
-                (struct path_sync){(uint32_t)row, stream, number_of(&texts, records[row])};
+            items[kept->syncs.count++] = (struct path_sync){
+                (uint32_t)row, stream, number_of(names, wish->values[1][row])};
     }
-    memory_free(wanted);
-    memory_free(streams);
-    memory_free(records);
+    file->derived = &kept->derived;
+    return true;
+}
+
+void sync_wish_clear(struct sync_wish *wish)
+{
+    for (int key = 0; key < SYNC_KEYS; key++)
+        memory_free(wish->values[key]);
+}
+
+/* Reads what sync events of a file say, unless it is known. */
+static bool read_syncs(struct call *call, struct trace_file *file)
+{
+    struct names texts = {0};
+    struct sync_wish wish;
+    bool done = sync_wish_make(call, file, &wish) &&
+                (!wish.values[0] || args_values_read(call, file, wish.keys, wish.values, SYNC_KEYS,
+                                                     &texts)) &&
+                sync_wish_keep(call, file, &wish, &texts);
+    sync_wish_clear(&wish);
     names_clear(&texts);
     return done;
 }
@@ -60,17 +105,16 @@ struct path_syncs *sync_args_read(struct call *call, const struct trace *trace)
 {
     struct path_syncs *syncs = memory_zeroed(trace->count, sizeof *syncs);
     bool done = syncs || failure_memory(&call->failure);
-    for (size_t i = 0; done && i < trace->count; i++)
-        done = !trace->members[i].chosen || read_syncs(call, trace->members[i].file, &syncs[i]);
+    for (size_t i = 0; done && i < trace->count; i++) {
+        struct trace_file *file = trace->members[i].file;
+        if (!trace->members[i].chosen)
+            continue;
+        done = read_syncs(call, file);
+        if (done)
+            syncs[i] = find_kept(file)->syncs;
+    }
     if (done)
         return syncs;
-    sync_args_free(syncs, trace);
-    return NULL;
-}
-
-void sync_args_free(struct path_syncs *syncs, const struct trace *trace)
-{
-    for (size_t i = 0; syncs && i < trace->count; i++)
-        memory_free(syncs[i].items);
     memory_free(syncs);
+    return NULL;
 }

@@ -100,7 +100,7 @@ void call_simulation_close(struct call_simulation *simulation)
     for (size_t i = 0; simulation->works && i < trace->count; i++)
         sim_work_clear(&simulation->works[i]);
     memory_free(simulation->works);
-    sync_args_free(simulation->syncs, trace);
+    memory_free(simulation->syncs);
     sim_graph_clear(&simulation->graph);
     sim_steps_clear(&simulation->steps);
     memory_free(simulation->later);

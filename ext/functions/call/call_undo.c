@@ -18,6 +18,7 @@ bool call_undo_find(struct call *call, const struct call_trace *opened, struct c
                                     .halves = request->halves,
                                     .hiders = request->hiders,
                                     .cumulative = request->cumulative,
+                                    .together = request->together,
                                     .stopper = call_stopper(call)};
     return undo_find(&undone->undo, &of, &call->failure);
 }

@@ -9,8 +9,8 @@
 #include "call_simulation.h"
 
 struct call_undo_request {
-    size_t most; /* as in struct undo_request, like the next three */
-    bool halves, hiders, cumulative;
+    size_t most; /* as in struct undo_request, like all of these */
+    bool halves, hiders, cumulative, together;
 };
 
 struct call_undo {

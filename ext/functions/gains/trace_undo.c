@@ -154,7 +154,8 @@ static bool simulate_causes(struct call *call, const struct call_trace *opened,
         .most = most,
         .halves = call_wants(call, UNDO_GAIN_HALF),
         .hiders = call_wants(call, UNDO_HIDDEN_BY) || call_wants(call, UNDO_HIDDEN_RANK),
-        .cumulative = call_wants(call, UNDO_CUMULATIVE) || call_wants(call, UNDO_CUMULATIVE_NS)};
+        .cumulative = call_wants(call, UNDO_CUMULATIVE) || call_wants(call, UNDO_CUMULATIVE_NS),
+        .together = true};
     struct call_undo undone;
     bool done = call_undo_find(call, opened, found, &request, &undone) &&
                 add_rows(call, result, found, &undone.undo, &undone.simulations[0]);

@@ -58,12 +58,15 @@ static size_t allocations_size(const struct memory_device *device)
     return device->allocation_count;
 }
 
-static int give_label(const struct snapshot_part *part, const struct memory_allocation *allocation,
-                      int column, sqlite3_context *context, struct failure *failure)
+static int give_label(struct connection *connection, const struct snapshot_part *part,
+                      const struct memory_allocation *allocation, int column,
+                      sqlite3_context *context, struct failure *failure)
 {
+    connection_begin_work(connection);
     const struct stack_label *label = allocation_label(part->snapshot, allocation, failure);
+    connection_end_work(connection);
     if (!label)
-        return SQLITE_NOMEM;
+        return failure->code == FAILURE_MEMORY ? SQLITE_NOMEM : SQLITE_ERROR;
     uint32_t id = column == ALLOCATIONS_FUNCTION ? label->function
                   : column == ALLOCATIONS_PLACE  ? label->place
                   : column == ALLOCATIONS_OP     ? label->op
@@ -136,7 +139,8 @@ static int allocations_column(struct rows *rows, struct row_scan *scan,
     case ALLOCATIONS_FILE:
         return give_path(context, part->snapshot);
     default:
-        return give_label(part, allocation, column, context, failure);
+        return give_label(((struct snapshot_rows *)rows)->connection, part, allocation, column,
+                          context, failure);
     }
     return SQLITE_OK;
 }

@@ -68,6 +68,8 @@ static bool prepare_events(struct call *call, struct snapshot_part *part)
             return failure_memory(&call->failure);
     }
     for (size_t i = 0; part->sums[0] && i < device->allocation_count; i++) {
+        if (!stopper_goes_on(call_stopper(call), i, &call->failure))
+            return false;
         const struct memory_allocation *allocation = &device->allocations[i];
         if (allocation->begin > 0)
             part->sums[0][allocation->begin - 1] += allocation->bytes;
@@ -78,8 +80,11 @@ static bool prepare_events(struct call *call, struct snapshot_part *part)
     }
     for (size_t i = 0; part->sums[0] && i < count; i++)
         part->sums[0][i] = allocated += part->sums[0][i];
-    for (size_t i = 0; part->sums[1] && i < count; i++)
+    for (size_t i = 0; part->sums[1] && i < count; i++) {
+        if (!stopper_goes_on(call_stopper(call), i, &call->failure))
+            return false;
         part->sums[1][i] = reserved += event_reserves(part->snapshot, device, i);
+    }
     return true;
 }
 
@@ -89,12 +94,14 @@ static void write_text_of(struct writer *writer, const struct values *values, pi
     write_json(writer, name ? name->text : "", name ? name->length : 0);
 }
 
+enum { LONGEST_FRAMES = 16 << 20 /* bytes: lists and their texts may be shared */ };
+
 static int give_frames(sqlite3_context *context, const struct values *values, pickled frames)
 {
     struct value_walk walk = values_walk(values, frames);
     struct writer writer = {0};
     pickled frame;
-    for (int i = 0; (frame = walk_next(&walk)) != 0; i++) {
+    for (int i = 0; (frame = walk_next(&walk)) != 0 && writer.length <= LONGEST_FRAMES; i++) {
         int64_t line = 0;
         values_number(values, values_field(values, frame, KEY_LINE), &line);
         write_string(&writer, i ? ",{\"name\":" : "[{\"name\":");
@@ -108,7 +115,7 @@ static int give_frames(sqlite3_context *context, const struct values *values, pi
     if (writer.length > 0)
         write_string(&writer, "]");
     bool failed = writer.failed;
-    if (writer.length > 0 && !failed)
+    if (writer.length > 0 && writer.length <= LONGEST_FRAMES && !failed)
         sqlite3_result_text64(context, writer.bytes, writer.length, SQLITE_TRANSIENT, SQLITE_UTF8);
     else
         sqlite3_result_null(context);

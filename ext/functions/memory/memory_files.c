@@ -67,10 +67,13 @@ static void add_problems(struct result *result, const int64_t *problems, const c
     writer_clear(&list);
 }
 
-static int64_t count_frames(const struct snapshot *snapshot, const struct memory_device *device)
+static int64_t count_frames(struct call *call, const struct snapshot *snapshot,
+                            const struct memory_device *device)
 {
     int64_t count = 0;
     for (size_t i = 0; i < device->event_count; i++) {
+        if (!stopper_goes_on(call_stopper(call), i, &call->failure))
+            break;
         struct value_walk walk = values_walk(&snapshot->pickle.values,
                                        event_field(snapshot, device, i, KEY_FRAMES));
         count += walk_next(&walk) != 0;
@@ -78,8 +81,8 @@ static int64_t count_frames(const struct snapshot *snapshot, const struct memory
     return count;
 }
 
-static void add_device(struct result *result, const struct snapshot *snapshot, int64_t rank,
-                       const struct memory_device *device)
+static void add_device(struct call *call, struct result *result, const struct snapshot *snapshot,
+                       int64_t rank, const struct memory_device *device)
 {
     result_repaired(result, snapshot->path, strlen(snapshot->path));
     result_integer(result, rank);
@@ -96,7 +99,7 @@ static void add_device(struct result *result, const struct snapshot *snapshot, i
     result_number(result,
                   device->event_count > 0 ? event_time(snapshot, device, 0) : NUMBER_NONE);
     result_number(result, event_time(snapshot, device, (int64_t)device->event_count - 1));
-    result_integer(result, count_frames(snapshot, device));
+    result_integer(result, count_frames(call, snapshot, device));
     add_problems(result, device->problems, NULL);
     result_integer(result, snapshot->identity.size);
     result_integer(result, snapshot->pickle.size);
@@ -126,7 +129,7 @@ static void add_file(struct call *call, struct result *result, const struct snap
     for (size_t d = 0; snapshot && d < snapshot->device_count; d++) {
         any = any || snapshot->devices[d].used;
         if (snapshot->devices[d].used)
-            add_device(result, snapshot, file->rank, &snapshot->devices[d]);
+            add_device(call, result, snapshot, file->rank, &snapshot->devices[d]);
     }
     snapshot_release(snapshot);
     if (any || code == FAILURE_MEMORY || code == FAILURE_INTERRUPTED ||

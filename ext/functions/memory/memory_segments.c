@@ -56,12 +56,14 @@ static void add_blocks(struct result *result, const struct values *values, pickl
     result_integer(result, active);
 }
 
+enum { LONGEST_POOL = 16 }; /* its id has two numbers; one tuple may be that of all segments */
+
 static void add_pool(struct result *result, const struct values *values, pickled pool)
 {
     struct value_walk walk = values_walk(values, pool);
     struct writer text = {0};
     pickled item;
-    for (int i = 0; (item = walk_next(&walk)) != 0; i++) {
+    for (int i = 0; i < LONGEST_POOL && (item = walk_next(&walk)) != 0; i++) {
         int64_t number = 0;
         values_number(values, item, &number);
         write_string(&text, i ? "," : "[");
@@ -89,7 +91,7 @@ static bool add_segments(struct call *call, struct snapshot *snapshot, int64_t r
             pickled expandable = values_field(values, segment, KEY_IS_EXPANDABLE);
             const struct name *type =
                 values_name(values, values_field(values, segment, KEY_SEGMENT_TYPE));
-            if (!stopper_goes_on(call_stopper(call), i, &call->failure))
+            if (!stopper_ask(call_stopper(call), &call->failure))
                 return false;
             result_integer(result, rank);
             result_integer(result, snapshot->devices[d].number);

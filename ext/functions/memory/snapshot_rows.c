@@ -49,6 +49,7 @@ int snapshot_rows_make(struct call *call, const struct rows_methods *methods,
     if (!made)
         return SQLITE_NOMEM;
     made->rows.methods = methods;
+    made->connection = call->connection;
     connection_begin_work(call->connection);
     if (call_snapshots_all(call, &snapshots))
         call_snapshots_each(call, &snapshots, add_parts, &making);

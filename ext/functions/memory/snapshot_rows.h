@@ -18,6 +18,7 @@ struct snapshot_part {
 
 struct snapshot_rows {
     struct rows rows; /* must be first */
+    struct connection *connection; /* borrowed */
     struct snapshot_part *parts;
     size_t count, capacity;
 };

@@ -177,7 +177,7 @@ static void path_destroy(struct rows *rows)
     struct path_rows *paths = (struct path_rows *)rows;
     step_rows_clear(&paths->base);
     critical_path_free(paths->path);
-    sync_args_free(paths->syncs, &paths->opened.trace);
+    memory_free(paths->syncs);
     call_trace_close(&paths->opened);
     memory_free(paths);
 }

@@ -12,7 +12,9 @@
 #include "functions/call/call_trace.h"
 
 static const struct table_column columns_of_ab[] = {
-    {"name", "TEXT", "name of operators and kernels; 'step' for the steps themselves"},
+    {"name", "TEXT",
+     "name of operators and kernels; 'step' for the steps themselves; of a job, of what is on its "
+     "path"},
     {"device", "TEXT", "CPU or GPU; step"},
     {"unit", "TEXT", "run or step: what is one value of a sample; run if there are 5 or more"},
     {"control_n", "INTEGER", "runs of control that have it"},
@@ -57,7 +59,7 @@ static const struct argument arguments_of_ab[] = {
     {"control", TAKES_TRACE, true,
      "baseline runs: a pattern of directories, or a JSON array of traces"},
     {"test", TAKES_TRACE, true, "the same for test"},
-    {RANKS_ARGUMENT},
+    {JOB_RANKS_ARGUMENT},
     {"iterations", TAKES_ITERATIONS, false, STEADY_STEPS_TEXT},
     {DEVICE_TYPE_ARGUMENT},
     {USE_SHORT_NAME_ARGUMENT},
@@ -80,6 +82,7 @@ static const struct argument arguments_of_ab[] = {
 struct ab {
     struct trace_paths paths[2]; /* of control's and test's runs */
     bool files;                  /* each of them is a file */
+    bool job;                    /* values are of the paths of jobs (V12) */
     struct step_patterns names;
     bool *met; /* by pattern of names: whether it is like a name */
     struct runs_request request;
@@ -165,6 +168,13 @@ static void hint_at_files(struct call *call, const struct ab *ab)
     failure_clear(&failure);
 }
 
+static bool check_measure(struct call *call, const struct ab *ab)
+{
+    return !ab->job || ab->request.measure == MEASURE_SELF ||
+           failure_set(&call->failure, FAILURE_REQUEST,
+                       "measure must be 'self' with ranks 'job', whose path has times alone");
+}
+
 /* Opens the runs, some at a time, and takes their values. */
 static bool take_runs(struct call *call, struct ab *ab)
 {
@@ -183,9 +193,13 @@ static bool take_runs(struct call *call, struct ab *ab)
         bool open = done = call_traces_open(call, requests, some, opened);
         if (!open)
             hint_at_files(call, ab);
-        for (size_t k = 0; done && k < some; k++)
-            done = runs_add(&ab->runs, &ab->request, sides[k], &opened[k].trace, &opened[k].steps,
-                            stopper, &call->failure);
+        for (size_t k = 0; done && k < some; k++) {
+            ab->job = opened[k].job;
+            done = check_measure(call, ab) &&
+                   (ab->job ? runs_add_job : runs_add)(&ab->runs, &ab->request, sides[k],
+                                                       &opened[k].trace, &opened[k].steps, stopper,
+                                                       &call->failure);
+        }
         for (size_t k = 0; open && k < some; k++)
             call_trace_close(&opened[k]);
         cache_trim(&call->connection->cache, false); /* no later run needs these files */
@@ -354,10 +368,22 @@ static void add_copies(struct result *result, const struct ab *ab, const char *r
     sqlite3_free(text);
 }
 
+/* V12: the rank that has most of a row, on the side that has more of it. */
+static void note_rank(char *text, const struct ab *ab, const struct compared *row)
+{
+    int side = row->mean[1] >= row->mean[0];
+    int64_t rank;
+    double share;
+    if (row->op != OP_STEP && runs_find_share(&ab->runs, row->op, side, &rank, &share))
+        note(text, "rank %lld has %d %% of it in %s", (long long)rank, (int)(100 * share + 0.5),
+             side ? "test" : "control");
+}
+
 static void add_note(struct result *result, const struct ab *ab, const struct compared *row)
 {
     static const char *const sides[] = {"control", "test"};
     char text[LONGEST_NOTE] = "", percent[40];
+    note_rank(text, ab, row);
     if ((row->runs[0] == 0 || row->runs[1] == 0) && row->op != OP_STEP && op_is_device(row->op))
         note(text, "autotuning may pick other kernels from run to run");
     for (int side = 0; side < 2 && ab->comparison.unit == UNIT_RUN; side++) {

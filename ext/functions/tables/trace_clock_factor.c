@@ -2,7 +2,6 @@
 ** trace_clock_factor: whether kernels are all slower by one factor (X1 to X4).
 */
 #include "functions/answer/call_factors.h"
-#include "functions/answer/factor_rows.h"
 #include "functions/answer/work_sums.h"
 
 static const struct table_column columns_of_clock_factor[] = {
@@ -37,70 +36,67 @@ static const struct argument arguments_of_clock_factor[] = {
     {STEPS_ARGUMENT},
 };
 
-static void add_step(struct result *result, const struct clock_factor *clock)
+static void add_times(struct result *result, const struct factor_times *times)
+{
+    result_real(result, times->control);
+    result_real(result, times->test);
+    result_real(result, times->diff);
+    result_real(result, times->explained);
+    result_real(result, times->rest);
+}
+
+static void add_kernel(struct result *result, const struct factor_item *kernel)
+{
+    result_string(result, kernel->beyond ? "beyond" : "within");
+    result_null(result);
+    for (int key = 0; key < 5; key++)
+        result_named(result, kernel->keys[key]);
+    result_real(result, kernel->counts);
+    result_real(result, kernel->factor);
+    result_nulls(result, 6);
+    add_times(result, &kernel->times);
+}
+
+static void add_rows(struct result *result, const struct common_factor *found)
 {
     static const char *const outcomes[] = {[FACTOR_TOO_FEW] = "too few kernels",
                                            [FACTOR_DIFFERS] = "no common factor",
                                            [FACTOR_NO_CHANGE] = "no change",
                                            [FACTOR_ONE] = "one factor"};
-    bool known = clock->kernels > 0;
+    size_t i = 0;
+    if (found->outcome == FACTOR_NOTHING)
+        return;
     result_string(result, "step");
-    result_string(result, outcomes[clock->outcome]);
+    result_string(result, outcomes[found->outcome]);
     result_nulls(result, 6);
-    result_factor(result, known, &clock->common);
-    result_integer(result, (int64_t)clock->kernels);
-    result_integer(result, (int64_t)clock->agreeing);
-    result_real_if(result, known, clock->agreement);
-    result_real(result, clock->share);
-    result_factor_times(result, &clock->step);
-}
-
-static void add_kernel(struct result *result, const struct clock_kernel *kernel)
-{
-    result_string(result, kernel->beyond ? "beyond" : "within");
-    result_null(result);
-    result_of_name(result, kernel->op);
-    result_of_name(result, kernel->name);
-    result_of_name(result, kernel->grid);
-    result_of_name(result, kernel->block);
-    result_of_name(result, kernel->shapes);
-    result_real(result, kernel->counts);
-    result_real(result, kernel->factor);
-    result_nulls(result, 6);
-    result_factor_times(result, &kernel->times);
-}
-
-static void add_other(struct result *result, const struct clock_factor *clock)
-{
+    result_real(result, found->factor);
+    result_real(result, found->low);
+    result_real(result, found->high);
+    result_integer(result, (int64_t)found->compared);
+    result_integer(result, (int64_t)found->agreeing);
+    result_real(result, found->agreement);
+    result_real(result, found->share);
+    add_times(result, &found->whole);
+    while (i < found->compared && found->items[i].beyond)
+        add_kernel(result, &found->items[i++]);
     result_string(result, "other");
     result_nulls(result, 14);
-    result_factor_times(result, &clock->other);
-}
-
-static void add_rows(struct result *result, const struct clock_factor *clock)
-{
-    size_t i = 0;
-    if (clock->outcome == FACTOR_NOTHING)
-        return;
-    add_step(result, clock);
-    for (; i < clock->kernels && clock->items[i].beyond; i++)
-        add_kernel(result, &clock->items[i]);
-    add_other(result, clock);
-    for (; i < clock->kernels; i++)
-        add_kernel(result, &clock->items[i]);
+    add_times(result, &found->other);
+    while (i < found->compared)
+        add_kernel(result, &found->items[i++]);
 }
 
 static int clock_factor_produce(struct call *call, struct rows **rows)
 {
     struct call_trace opened[2];
     struct keyed sums = {.width = 0};
-    struct clock_factor clock;
+    struct common_factor found;
     struct result *result = result_new(call->function->column_count);
     bool open = call_sides_open_as(call, &(struct call_sides_request){.quoted = true}, opened);
     if (open && device_sums_find(call, opened, false, &sums) &&
-        call_clock_factor_find(call, opened, &sums, &clock)) {
-        add_rows(result, &clock);
-        clock_factor_clear(&clock);
+        call_clock_factor_find(call, opened, &sums, &found)) {
+        add_rows(result, &found);
+        common_factor_clear(&found);
     }
     keyed_clear(&sums);
     for (int side = 0; open && side < 2; side++)

@@ -4,6 +4,7 @@
 #include "functions/answer/call_checks.h"
 #include "functions/words/check_words.h"
 #include "functions/call/step_parts.h"
+#include "text/text.h"
 
 static const struct table_column columns_of_comparability[] = {
     {"line", "INTEGER", "from 1"},
@@ -31,14 +32,16 @@ static const struct argument arguments_of_comparability[] = {
     {STEPS_ARGUMENT},
 };
 
-/* Adds a text, which it ends. */
-static void add_text(struct result *result, sqlite3_str *text)
+/* Adds a text, which it ends; for people, if it is `shown`. */
+static void add_text(struct result *result, sqlite3_str *text, bool shown)
 {
-    int length = sqlite3_str_length(text);
+    size_t length = (size_t)sqlite3_str_length(text);
     char *bytes = sqlite3_str_finish(text);
     if (!bytes)
         result_lost(result);
-    result_text(result, bytes, (size_t)length);
+    else if (shown)
+        length = text_visible(bytes, length);
+    result_text(result, bytes, length);
     sqlite3_free(bytes);
 }
 
@@ -55,7 +58,7 @@ static void add_value(struct result *result, const struct checks *checks,
     } else {
         sqlite3_str *text = sqlite3_str_new(NULL);
         check_words_value(text, checks, check, side);
-        add_text(result, text);
+        add_text(result, text, false);
     }
 }
 
@@ -76,7 +79,7 @@ static void add_check(struct result *result, const struct checks *checks, size_t
     result_number(result, check->same < 0 ? NUMBER_NONE : check->same);
     result_string(result, matters[check->matters]);
     check_words_why(why, checks, check);
-    add_text(result, why);
+    add_text(result, why, true);
     if (check->code == CHECK_RETYPED)
         result_real(result, check->diff);
     else

@@ -382,7 +382,7 @@ static int diff_by_produce(struct call *call, struct rows **rows)
         keyed.rename = use_short_name == 2 ? name_stable : use_short_name == 1 ? name_short : NULL;
         struct call_trace opened[2];
         bool open = call_sides_open(call, opened);
-        bool done = open && call_keyed_add(call, opened, device_type, &keyed);
+        bool done = open && call_keyed_add(call, opened, device_type, false, &keyed);
         for (int i = 0; open && i < 2; i++) {
             steps[i] = opened[i].steps.steps;
             call_trace_close(&opened[i]);

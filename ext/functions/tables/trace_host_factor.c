@@ -2,7 +2,6 @@
 ** trace_host_factor: whether the whole host is slower (L7).
 */
 #include "functions/answer/call_factors.h"
-#include "functions/answer/factor_rows.h"
 #include "functions/words/factor_words.h"
 #include "functions/answer/work_sums.h"
 
@@ -38,68 +37,71 @@ static const struct argument arguments_of_host_factor[] = {
     {STEPS_ARGUMENT},
 };
 
-static void add_host(struct result *result, const struct host_factor *host)
+static void add_times(struct result *result, const struct factor_times *times)
+{
+    result_real(result, times->control);
+    result_real(result, times->test);
+    result_real(result, times->diff);
+    result_real(result, times->explained);
+    result_real(result, times->rest);
+}
+
+static void add_rows(struct result *result, const struct common_factor *found,
+                     struct writer *text)
 {
     static const char *const outcomes[] = {[FACTOR_TOO_FEW] = "too few operators",
                                            [FACTOR_DIFFERS] = "load differs",
                                            [FACTOR_NO_CHANGE] = "no change",
                                            [FACTOR_ONE] = "one factor"};
-    struct writer text = {0};
+    if (found->outcome == FACTOR_NOTHING)
+        return;
     result_string(result, "host");
-    result_string(result, outcomes[host->outcome]);
+    result_string(result, outcomes[found->outcome]);
     result_nulls(result, 4);
-    result_factor(result, host->operators > 0, &host->common);
-    result_integer(result, (int64_t)host->operators);
-    result_real_if(result, host->timed, host->share);
-    result_factor_times(result, &host->host);
-    host_load_write(&text, host);
-    if (text.failed)
+    result_real(result, found->factor);
+    result_real(result, found->low);
+    result_real(result, found->high);
+    result_integer(result, (int64_t)found->compared);
+    result_real(result, found->share);
+    add_times(result, &found->whole);
+    host_load_write(text, found);
+    if (text->failed)
         result_lost(result);
-    result_text(result, text.length ? text.bytes : NULL, text.length);
+    result_text(result, text->length ? text->bytes : NULL, text->length);
     result_null(result);
-    writer_clear(&text);
-}
-
-static void add_operator(struct result *result, const struct host_operator *operator)
-{
-    result_string(result, "operator");
-    result_null(result);
-    result_of_name(result, operator->name);
-    result_of_name(result, operator->shapes);
-    result_of_name(result, operator->types);
-    result_real(result, operator->counts);
-    result_real(result, operator->factor);
-    result_nulls(result, 4);
-    result_factor_times(result, &operator->times);
-    result_nulls(result, 2);
-}
-
-static void add_other(struct result *result, const struct host_factor *host)
-{
+    for (size_t i = 0; i < found->compared; i++) {
+        const struct factor_item *item = &found->items[i];
+        result_string(result, "operator");
+        result_null(result);
+        for (int key = 0; key < 3; key++)
+            result_named(result, item->keys[key]);
+        result_real(result, item->counts);
+        result_real(result, item->factor);
+        result_nulls(result, 4);
+        add_times(result, &item->times);
+        result_nulls(result, 2);
+    }
     result_string(result, "other");
     result_nulls(result, 10);
-    result_factor_times(result, &host->other);
+    add_times(result, &found->other);
     result_null(result);
-    result_real_if(result, host->operators > 0, host->beyond);
+    result_real(result, found->beyond);
 }
 
 static int host_factor_produce(struct call *call, struct rows **rows)
 {
     struct call_trace opened[2];
     struct keyed sums = {.width = 0};
-    struct host_factor host;
+    struct common_factor found;
+    struct writer text = {0};
     struct result *result = result_new(call->function->column_count);
     bool open = call_sides_open(call, opened);
     if (open && host_sums_find(call, opened, &sums) &&
-        call_host_factor_find(call, opened, &sums, &host)) {
-        if (host.outcome != FACTOR_NOTHING) {
-            add_host(result, &host);
-            for (size_t i = 0; i < host.operators; i++)
-                add_operator(result, &host.items[i]);
-            add_other(result, &host);
-        }
-        host_factor_clear(&host);
+        call_host_factor_find(call, opened, &sums, &found)) {
+        add_rows(result, &found, &text);
+        common_factor_clear(&found);
     }
+    writer_clear(&text);
     keyed_clear(&sums);
     for (int side = 0; open && side < 2; side++)
         call_trace_close(&opened[side]);

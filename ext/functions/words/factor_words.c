@@ -1,23 +1,28 @@
 #include "factor_words.h"
 
-/* With two digits, and one of 0.1 to 1. */
+#include "sqlite/api.h"
+
+/* With two digits, and from 0.1 to 1 with one; halves are rounded up. */
 static void write_factor(struct writer *text, double factor)
 {
-    write_fixed(text, factor, factor >= 9.95 ? 0 : factor < 0.095 ? 2 : 1);
+    char digits[32];
+    sqlite3_snprintf(sizeof digits, digits, "%.*f", factor >= 9.95 ? 0 : factor < 0.095 ? 2 : 1,
+                     factor);
+    write_string(text, digits);
 }
 
-void host_load_write(struct writer *text, const struct host_factor *host)
+void host_load_write(struct writer *text, const struct common_factor *found)
 {
-    if (host->outcome == FACTOR_ONE) {
+    if (found->outcome == FACTOR_ONE) {
         write_string(text, "the host is ");
-        write_factor(text, host->common.away);
-        write_string(text, host->common.factor > 1 ? " times as slow" : " times as fast");
+        write_factor(text, found->away);
+        write_string(text, found->factor > 1 ? " times as slow" : " times as fast");
         write_string(text, " throughout: machine load?");
-    } else if (host->outcome == FACTOR_DIFFERS) {
+    } else if (found->outcome == FACTOR_DIFFERS) {
         write_string(text, "the load of the host differs (x ");
-        write_factor(text, host->common.low);
+        write_factor(text, found->low);
         write_string(text, " to x ");
-        write_factor(text, host->common.high);
+        write_factor(text, found->high);
         write_string(text, " by operator)");
     }
 }

@@ -9,8 +9,11 @@ from typing import Any, Iterable, Iterator, List, Sequence
 
 WIDEST = 60  # cells of a terminal: a longer value goes on in the next line
 
-# What a name from a trace must not do to a terminal.
+# What a name from a trace must not do to a terminal: control it, or change the direction of what is shown.
+DIRECTIONS = [0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 CONTROLS = {code: f"\\x{code:02x}" for code in [*range(32), *range(127, 160)] if chr(code) not in "\n\t"}
+CONTROLS.update((code, f"\\u{code:04x}") for code in DIRECTIONS)
+IN_JSON = {code: f"\\u{code:04x}" for code in [*range(127, 160), *DIRECTIONS]}
 
 
 def visible(text: str) -> str:
@@ -90,12 +93,12 @@ def _json(value: Any) -> str:
         return json.dumps(value.hex())
     if isinstance(value, float) and math.isinf(value):
         return "9e999" if value > 0 else "-9e999"  # as SQLite's JSON has it
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False).translate(IN_JSON)
 
 
 def as_json(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
     """The lines of an array of objects, one row a line."""
-    keys = [json.dumps(name, ensure_ascii=False) for name in names]
+    keys = [_json(name) for name in names]
     line = ""
     for row in rows:
         if line:

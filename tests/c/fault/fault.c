@@ -402,7 +402,9 @@ static const struct trial {
     {.name = "trace_work_diff",
      .sql = "SELECT * FROM trace_work_diff('a', 'b');"
             "SELECT * FROM trace_work_diff('a', 'b', 'all', 'all', 'all', 0)"},
-    {.name = "trace_host_factor", .sql = "SELECT * FROM trace_host_factor('a', 'b')"},
+    {.name = "common factors",
+     .sql = "SELECT * FROM trace_clock_factor('a', 'b');"
+            "SELECT * FROM trace_host_factor('a', 'b')"},
     {.name = "critical_path",
      .sql = "SELECT * FROM critical_path('a', 'all', 'all');"
             "SELECT * FROM critical_path('syncs')"},
@@ -432,6 +434,9 @@ static const struct trial {
      .sql = "SELECT * FROM trace_ab('[\"a\", \"b\"]', '[\"b\"]') WHERE iterations = 'all';"
             "SELECT * FROM trace_ab('[ab]', 'a') WHERE by_unit = 'run' AND names = '[\"step\", "
             "\"%a%\"]'",
+     .stride = 3},
+    {.name = "trace_ab of a job",
+     .sql = "SELECT * FROM trace_ab('job', 'job', 'job') WHERE iterations = 'all'",
      .stride = 3},
     {.name = "error: runs of directories and files",
      .sql = "SELECT * FROM trace_ab('mixed/*', 'a')",
