@@ -8,15 +8,15 @@
 
 enum { LINE_LENGTH = 100 /* characters of a line, at most */ };
 
-/* How times are written (C5). */
-struct amounts {
+/* How times are written (C13). */
+struct time_format {
     const char *unit; /* ms or s */
     double size;      /* ms in a unit */
     int digits;       /* decimals */
     double least;     /* ms: less rounds to 0 */
 };
 
-struct amounts amounts_of(const struct answer *answer);
+struct time_format time_format_of(const struct answer *answer);
 
 /* Writes the texts and words of all lines. False if out of memory. */
 bool answer_words_write(struct answer *answer);

@@ -4,11 +4,11 @@
 #include "base/memory.h"
 #include "chart/writer.h"
 #include "functions/answer/call_pair.h"
-#include "functions/words/verdict_words.h"
 #include "functions/call/step_parts.h"
+#include "functions/words/verdict_words.h"
 
 static const struct table_column columns_of_verdict[] = {
-    {"verdict", "TEXT", "in words (C2 to C5), such as 'slower here'"},
+    {"verdict", "TEXT", "in words, such as 'slower here'"},
     {"control_ms", "REAL", "ms, mean of the steps that are kept"},
     {"test_ms", "REAL", "ms, the same for test"},
     {"diff_ms", "REAL", "ms, test minus control"},
@@ -20,7 +20,7 @@ static const struct table_column columns_of_verdict[] = {
     {"test_high_ms", "REAL", "ms, the same for test"},
     {"control_steps", "INTEGER", "steps that are kept, of all ranks; 0 without steps"},
     {"test_steps", "INTEGER", "the same for test"},
-    {"slow_steps", "INTEGER", "of test's steps those that are longer than all of control's (C4)"},
+    {"slow_steps", "INTEGER", "of test's steps those that are longer than all of control's"},
     {"control_ranks", "INTEGER", "ranks; 1 for a job"},
     {"test_ranks", "INTEGER", "the same for test"},
     {"control_lowest", "INTEGER", "the lowest of them"},
@@ -28,7 +28,7 @@ static const struct table_column columns_of_verdict[] = {
     {"control_iterations", "TEXT",
      "what to give to other functions so that they take the same steps"},
     {"test_iterations", "TEXT", "the same for test"},
-    {"control_left_out", "TEXT", "JSON array of the steps that are left out (C1); NULL: none"},
+    {"control_left_out", "TEXT", "JSON array of the steps that are left out; NULL: none"},
     {"test_left_out", "TEXT", "the same for test"},
     {"control_of_host", "INTEGER",
      "1 if control has no device work, and its steps are those of the host"},
@@ -39,11 +39,7 @@ static const struct table_column columns_of_verdict[] = {
 enum { VERDICT_CLOCK = 6 };
 
 static const struct argument arguments_of_verdict[] = {
-    {CONTROL_ARGUMENT},
-    {TEST_ARGUMENT},
-    SELECTIONS_OF_JOB,
-    {STEP_CLOCK_ARGUMENT},
-    {STEPS_ARGUMENT},
+    {CONTROL_ARGUMENT}, {TEST_ARGUMENT}, SELECTIONS_OF_JOB, {STEP_CLOCK_ARGUMENT}, {STEPS_ARGUMENT},
 };
 
 /* Adds steps as a JSON array: those that are left out, or the others. */
@@ -130,8 +126,7 @@ static int verdict_produce(struct call *call, struct rows **rows)
     struct call_pair pair = {.open = false};
     struct result *result = result_new(call->function->column_count);
     enum step_clock clock;
-    if (argument_step_clock(call, VERDICT_CLOCK, &clock) &&
-        call_pair_open(call, clock, &pair))
+    if (argument_step_clock(call, VERDICT_CLOCK, &clock) && call_pair_open(call, clock, &pair))
         add_row(call, result, &pair);
     call_pair_close(&pair);
     return result_finish(result, call_code(call), rows);

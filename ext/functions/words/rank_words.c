@@ -5,12 +5,11 @@
 static void write_reason(struct writer *text, const struct common_ranks *common, enum left_out why,
                          int side)
 {
-    static const char *const reasons[] = {
-        [LEFT_ALONE] = "only in ",
-        [LEFT_INCOMPLETE] = "incomplete in ",
-        [LEFT_CYCLES] = "steps in two files of ",
-        [LEFT_STEPS] = "no steps in ",
-        [LEFT_PHASE] = "no such phase in "};
+    static const char *const reasons[] = {[LEFT_ALONE] = "only in ",
+                                          [LEFT_INCOMPLETE] = "incomplete in ",
+                                          [LEFT_CYCLES] = "steps in two files of ",
+                                          [LEFT_STEPS] = "no steps in ",
+                                          [LEFT_PHASE] = "no such phase in "};
     enum { MOST_NAMED = 4 };
     size_t count = 0, named = 0;
     for (size_t i = 0; i < common->count; i++)
