@@ -37,6 +37,8 @@ const struct example examples[] = {
     {"trace_verdict", "SELECT verdict, round(control_ms, 3) AS control, round(test_ms, 3) AS "
                       "test, control_steps, test_steps\n"
                       "FROM trace_verdict(" PAIR ");"},
+    {"trace_gate", "SELECT outcome, status, round(mean_percent, 1) AS percent\n"
+                   "FROM trace_gate(" PAIR ", 5);"},
     {"trace_step_causes", "SELECT kind, class, name, round(diff_time, 1) AS diff, added, removed\n"
                           "FROM trace_step_causes(" PAIR ")\n"
                           "LIMIT 5;"},
