@@ -16,9 +16,9 @@ enum gate_reason {
     GATE_WORLD,
     GATE_WORK,
     GATE_DEVICE,
-    GATE_MEAN, /* from here on, O1.3: only the mean is above */
+    GATE_MEAN, /* O1.3 */
     GATE_MEDIAN,
-    GATE_LOAD,
+    GATE_LOAD, /* O1.5 */
     GATE_UNCLEAR
 };
 
@@ -35,7 +35,7 @@ struct gate {
 bool gate_has_steps(const struct pair_side *side);
 
 /* Decides on sides that can be compared. `limits_only`: the difference need not be clear. */
-struct gate gate_decide(const struct pair *pair, const struct verdict *verdict, enum judged judged,
+struct gate gate_decide(const struct pair *pair, const struct pair_verdict *verdict, enum judged judged,
                         bool limits_only, const struct gate_limits *limits);
 
 #endif

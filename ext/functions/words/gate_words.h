@@ -12,7 +12,7 @@
 /* What a reason is about. */
 struct gate_facts {
     const struct pair *pair;
-    const struct verdict *verdict;
+    const struct pair_verdict *verdict;
     enum judged judged;
     const struct common_ranks *ranks; /* read of GATE_RANKS */
     const struct checks *checks;      /* read of GATE_WORLD and GATE_DEVICE */
