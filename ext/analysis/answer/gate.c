@@ -17,8 +17,8 @@ static bool is_above(double control, double test, const struct gate_limits *limi
     return diff - control * (limits->percent / 100) > equal && diff - limits->ms > equal;
 }
 
-struct gate gate_decide(const struct pair *pair, const struct pair_verdict *verdict, enum judged judged,
-                        bool limits_only, const struct gate_limits *limits)
+struct gate gate_decide(const struct pair *pair, const struct pair_verdict *verdict,
+                        enum judged judged, bool limits_only, const struct gate_limits *limits)
 {
     const struct pair_side *control = &pair->sides[0], *test = &pair->sides[1];
     bool mean = is_above(control->mean, test->mean, limits);

@@ -32,7 +32,7 @@ bool facts_kept(struct answer_facts *facts)
     return open_sides(facts, &ranks[0], &ranks[1], facts->kept, &facts->has_kept);
 }
 
-static bool facts_each(struct answer_facts *facts)
+bool facts_each(struct answer_facts *facts)
 {
     const struct selection *ranks = facts->pair.ranks.each;
     return open_sides(facts, &ranks[0], &ranks[1], facts->each, &facts->has_each);

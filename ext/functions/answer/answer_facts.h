@@ -45,6 +45,7 @@ bool facts_open(struct call *call, enum step_clock clock, bool one_by_one,
 
 /* These may be asked for if there is something to compare. Each returns false on failure. */
 bool facts_kept(struct answer_facts *facts);
+bool facts_each(struct answer_facts *facts);
 bool facts_causes(struct answer_facts *facts);
 bool facts_checks(struct answer_facts *facts);
 bool facts_work(struct answer_facts *facts);

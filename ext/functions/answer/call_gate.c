@@ -85,8 +85,8 @@ bool call_gate_find(struct call *call, enum step_clock clock, const struct gate_
     const struct pair_side *sides = facts->pair.pair.sides;
     bool several = !facts->pair.is_job && (sides[0].ranks > 1 || sides[1].ranks > 1);
     if (gate->said.reason == GATE_NO_REASON)
-        gate->said = gate_decide(&facts->pair.pair, &facts->pair.verdict, facts->judged, several,
-                                 limits);
+        gate->said =
+            gate_decide(&facts->pair.pair, &facts->pair.verdict, facts->judged, several, limits);
     return true;
 }
 

@@ -12,13 +12,15 @@ static const struct table_column columns_of_gate[] = {
      "why it is not known: mean, median, load or unclear; if the traces cannot be compared (O3), "
      "steps, ranks, world, work or device"},
     {"reason", "TEXT", "the same in words"},
-    {"control_ms", "REAL", "ms, mean of control's steps, as trace_verdict has it; NULL without steps"},
+    {"control_ms", "REAL",
+     "ms, mean of control's steps, as trace_verdict has it; NULL without steps"},
     {"test_ms", "REAL", "ms, the same for test"},
     {"mean_percent", "REAL",
      "by how much test's mean is longer; NULL if the traces cannot be compared"},
     {"median_percent", "REAL", "the same of medians"},
     {"ranks", "TEXT",
-     "'all' or a JSON array: ranks that are compared one by one, as nothing ties their clocks (O2); "
+     "'all' or a JSON array: ranks that are compared one by one, as nothing ties their clocks "
+     "(O2); "
      "give these to other functions, too; NULL: as the arguments say"},
 };
 

@@ -17,8 +17,8 @@ const char *gate_words(enum gate_outcome outcome)
 const char *gate_code(enum gate_reason reason)
 {
     static const char *const codes[] = {
-        [GATE_STEPS] = "steps",   [GATE_RANKS] = "ranks",    [GATE_WORLD] = "world",
-        [GATE_WORK] = "work",     [GATE_DEVICE] = "device",  [GATE_MEAN] = "mean",
+        [GATE_STEPS] = "steps",   [GATE_RANKS] = "ranks",     [GATE_WORLD] = "world",
+        [GATE_WORK] = "work",     [GATE_DEVICE] = "device",   [GATE_MEAN] = "mean",
         [GATE_MEDIAN] = "median", [GATE_UNCLEAR] = "unclear", [GATE_LOAD] = "load"};
     return codes[reason];
 }
@@ -88,7 +88,7 @@ void write_gate_reason(struct writer *text, enum gate_reason reason, const struc
         write_string(text, facts->judged == JUDGED_CLEAR ? ": test is " : "");
         write_string(text, facts->judged == JUDGED_CLEAR ? verdict_words(facts->verdict) : "");
     } else {
-        write_string(text, reason == GATE_MEAN ? "only the mean is above"
-                                               : "only the median is above");
+        write_string(text,
+                     reason == GATE_MEAN ? "only the mean is above" : "only the median is above");
     }
 }
