@@ -287,7 +287,7 @@ bool call_answer_find(struct call *call, const struct answer_request *request,
 {
     struct layout layout = {.answer = answer};
     *answer = (struct answer){.request = *request, .causes = {.failed = NAME_NONE}};
-    if (!facts_open(call, request->clock, &answer->facts))
+    if (!facts_open(call, request->clock, false, &answer->facts))
         return false;
     answer->compared = answer->facts.judged != JUDGED_NOTHING;
     layout.least = time_format_of(answer).least;
