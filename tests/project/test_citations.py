@@ -11,7 +11,7 @@ from support import ROOT
 from test_documents import DOCUMENTS, read
 
 # where the rules of a letter are defined
-HOMES = {**dict.fromkeys("TKALXPBFWQVEMGNRHYU", "sql/RULES.md"), "D": "sql/HTA.md", "S": "ext/README.md"}
+HOMES = {**dict.fromkeys("TKALJXPBFWQVEMGNRHYU", "sql/RULES.md"), "D": "sql/HTA.md", "S": "ext/README.md"}
 LETTERS = "".join(HOMES)
 ENDINGS = (".c", ".h", ".S", ".py", ".sh", ".sql", ".awk", ".css", ".js", ".tsv", ".md")
 FILE = r"[\w*/.]*[\w*]\.(?:c|h|S|py|sh|sql|awk|css|js|tsv|md|png)"

@@ -21,7 +21,7 @@
 #define STRATUM_PAIRS 0.9 /* C5: of the pairs of steps */
 #define STRATA_PART 0.75 /* C5: of test's steps in strata with enough of them */
 
-/* What makes two traces comparable (J1 to J4, L6) */
+/* What makes two traces comparable (J1 to J3, L6) */
 #define FEW_STEPS 3               /* fewer of a side are few, and tell no long step: J2.3, J2.4 */
 #define LONG_STEP_RATIO 1.15      /* by the median: J2.4 */
 #define LONG_STEP_OF 5            /* steps or more, of which a long one also stands out: J2.4 */

@@ -178,9 +178,9 @@ static int tell_key(struct files_read *files, const struct known_key *known, sql
     if (known->item && item.kind == VALUE_NONE)
         return SQLITE_NOMEM;
     if (inside) {
-        sqlite3_bind_value(inside, 1, sqlite3_column_value(row, 1));
+        code = sqlite3_bind_value(inside, 1, sqlite3_column_value(row, 1));
         sqlite3_bind_text(inside, 2, known->path, -1, SQLITE_STATIC);
-        code = sqlite3_step(inside);
+        code = code == SQLITE_OK ? sqlite3_step(inside) : SQLITE_NOMEM;
     }
     if (code != SQLITE_ROW) {
         code = code == SQLITE_NOMEM || code == SQLITE_INTERRUPT ? code : SQLITE_OK; /* no JSON */

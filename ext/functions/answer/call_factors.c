@@ -25,8 +25,9 @@ bool call_clock_factor_find(struct call *call, const struct call_trace *opened,
 {
     struct attribution *attributions[2] = {NULL, NULL};
     struct attributed_step totals[2] = {{.count = 0}, {.count = 0}};
+    static const struct device_wish wish = {.grids = true};
     struct keyed own = {.width = 0};
-    bool done = (sums || device_sums_find(call, opened, &(struct device_wish){.grids = true}, &own)) &&
+    bool done = (sums || device_sums_find(call, opened, &wish, &own)) &&
                 find_parts(call, opened, attributions, totals);
     if (done) {
         const struct cause_side sides[2] = {{&totals[0], attribution_names(attributions[0])},

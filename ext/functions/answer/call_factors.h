@@ -2,8 +2,8 @@
 ** The common factors of the two sides that a call has opened, which are no job.
 **
 ** `sums` are those of these sides, which the names of the items belong to: for the clock by
-** device_sums_find(), for the host by host_sums_find(). With NULL they are found, and what is found
-** has no items.
+** device_sums_find() with grids, for the host by host_sums_find(). With NULL they are found, and
+** what is found has no items.
 */
 #ifndef TRACEDIFF_CALL_FACTORS_H
 #define TRACEDIFF_CALL_FACTORS_H

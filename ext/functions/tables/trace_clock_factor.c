@@ -93,7 +93,7 @@ static int clock_factor_produce(struct call *call, struct rows **rows)
     struct common_factor found;
     struct result *result = result_new(call->function->column_count);
     bool open = call_sides_open_as(call, &(struct call_sides_request){.quoted = true}, opened);
-    if (open && device_sums_find(call, opened, false, &sums) &&
+    if (open && device_sums_find(call, opened, &(struct device_wish){.grids = true}, &sums) &&
         call_clock_factor_find(call, opened, &sums, &found)) {
         add_rows(result, &found);
         common_factor_clear(&found);
