@@ -24,33 +24,35 @@ struct args_list {
     int count;
 };
 
+/* Adds a key, whose values may be NULL: it is not wanted. */
 static void add_key(struct args_list *list, const char *key, uint32_t *values)
 {
+    if (!values)
+        return;
     list->keys[list->count] = key;
     list->values[list->count++] = values;
 }
 
-/* Finds a key of work among those of operators, which are wanted for another reason; -1: it is not
-** there. */
-static int find_shared(const struct args_list *list, const char *key)
+/* The values of a key that is wanted already; NULL: it is not. */
+static uint32_t *find_values(const struct args_list *list, const char *key)
 {
-    for (int i = 0; i < KEYED_ARGS; i++)
-        if (list->values[i] && strcmp(list->keys[i], key) == 0)
-            return i;
-    return -1;
+    for (int i = 0; i < list->count; i++)
+        if (strcmp(list->keys[i], key) == 0)
+            return list->values[i];
+    return NULL;
 }
 
-/* Adds what work wants, which is read once even if it is wanted twice. */
+/* Adds what work wants. What is wanted twice is read once. */
 static void add_work_keys(struct args_list *list, const struct kernel_work *work, size_t rows)
 {
     for (int arg = 0; arg < WORK_ARGS; arg++) {
         uint32_t *own = kernel_work_args(work)[arg];
-        int shared = find_shared(list, kernel_work_keys[arg]);
-        if (shared < 0)
+        uint32_t *shared = find_values(list, kernel_work_keys[arg]);
+        if (!shared)
             add_key(list, kernel_work_keys[arg], own);
-        for (size_t row = 0; shared >= 0 && row < rows; row++)
+        for (size_t row = 0; shared && row < rows; row++)
             if (own[row] != NAME_NONE)
-                list->values[shared][row] = own[row];
+                shared[row] = own[row];
     }
 }
 
@@ -59,10 +61,10 @@ static bool find_work(struct args_source *source, const struct args_list *list, 
 {
     for (int arg = 0; arg < WORK_ARGS; arg++) {
         uint32_t *own = kernel_work_args(source->work)[arg];
-        int shared = find_shared(list, kernel_work_keys[arg]);
-        for (size_t row = 0; shared >= 0 && row < rows; row++)
+        const uint32_t *shared = find_values(list, kernel_work_keys[arg]);
+        for (size_t row = 0; row < rows; row++)
             if (own[row] != NAME_NONE)
-                own[row] = list->values[shared][row];
+                own[row] = shared[row];
     }
     source->request->work = source->found = kernel_work_end(source->work, source->names);
     return source->found;

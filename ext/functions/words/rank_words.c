@@ -41,3 +41,17 @@ void write_left_out(struct writer *text, const struct common_ranks *common)
         for (int side = 0; side < 2; side++)
             write_reason(text, common, (enum left_out)why, side);
 }
+
+void write_ranks(struct writer *text, const struct selection *ranks)
+{
+    bool one = ranks->count == 1 && !ranks->job;
+    write_string(text, ranks->job ? "job" : ranks->kind == SELECT_ALL ? "all" : "");
+    if (ranks->kind != SELECT_LIST)
+        return;
+    write_string(text, one ? "" : ranks->job ? " [" : "[");
+    for (size_t i = 0; i < ranks->count; i++) {
+        write_string(text, i ? "," : "");
+        write_integer(text, ranks->values[i]);
+    }
+    write_string(text, one ? "" : "]");
+}
