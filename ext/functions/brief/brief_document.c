@@ -260,21 +260,30 @@ static void write_part(const struct brief_document *document, struct writer *to,
     write_string(to, parts[part].is_list ? "]" : "");
 }
 
+/* Writes how many objects of a part are left out. Returns whether any is. */
+static bool write_count(const struct brief_document *document, struct writer *to,
+                        enum brief_part part, const char *before)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < document->count; i++)
+        count += document->objects[i].part == part && document->objects[i].left_out;
+    if (count == 0)
+        return false;
+    write_start(to, before, parts[part].left_out);
+    write_integer(to, count);
+    return true;
+}
+
 static void write_left_out(const struct brief_document *document, struct writer *to)
 {
-    const char *before = "{";
+    const char *before = "";
     write_start(to, ",", "left_out");
-    for (enum brief_part part = 0; part < BRIEF_PARTS; part++) {
-        int64_t count = 0;
-        for (size_t i = 0; i < document->count; i++)
-            count += document->objects[i].part == part && document->objects[i].left_out;
-        if (count == 0)
-            continue;
-        write_start(to, before, parts[part].left_out);
-        write_integer(to, count);
-        before = ",";
-    }
-    write_string(to, *before == '{' ? "{}" : "}");
+    write_string(to, "{");
+    for (int priority = LAST_PRIORITY; priority > 0; priority--)
+        for (enum brief_part part = 0; part < BRIEF_PARTS; part++)
+            if (parts[part].priority == priority && write_count(document, to, part, before))
+                before = ",";
+    write_string(to, "}");
 }
 
 void brief_document_write(struct brief_document *document, struct writer *to)
