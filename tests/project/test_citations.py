@@ -12,7 +12,7 @@ from support import ROOT
 from test_documents import DOCUMENTS, read
 
 # where the rules of a letter are defined
-HOMES = {**dict.fromkeys("TKALCJXPBFWQVEMGNRHYU", "sql/RULES.md"), "D": "sql/HTA.md", "S": "ext/README.md"}
+HOMES = {**dict.fromkeys("TKALCOJXPBFWQVEMGNRHYU", "sql/RULES.md"), "D": "sql/HTA.md", "S": "ext/README.md"}
 LETTERS = "".join(HOMES)
 LANGUAGES = ("C0", "C11", "C17", "C23")  # of control characters and of C itself: no rules
 ENDINGS = (".c", ".h", ".S", ".py", ".sh", ".sql", ".awk", ".css", ".js", ".tsv", ".md")

@@ -111,6 +111,7 @@ static bool add_cause(struct answer_causes *to, struct cause_words *words, size_
     const struct causes *causes = words->causes;
     const struct cause *cause = &causes->items[i];
     double windows[2] = {(double)causes->windows[0], (double)causes->windows[1]};
+    double both = 1e6 * windows[0] * windows[1]; /* of |diff|, in ms */
     const char *step_class =
         cause->step_class == CLASS_NONE ? NULL : step_class_name(cause->step_class);
     if (!MEMORY_GROW(to->items, to->capacity, to->count + 1))
@@ -123,9 +124,9 @@ static bool add_cause(struct answer_causes *to, struct cause_words *words, size_
         .rank = cause->rank,
         .control_ms = (double)cause->time[0] / windows[0] / 1e6,
         .test_ms = (double)cause->time[1] / windows[1] / 1e6,
-        .diff_ms = (double)cause->diff / windows[0] / windows[1] / 1e6,
+        .diff_ms = (double)cause->diff / both,
         .share = causes->diff == 0 ? NAN : (double)cause->diff / (double)causes->diff + 0.0,
-        .changes = (double)cause->changes / windows[0] / windows[1] / 1e6,
+        .changes = (double)cause->changes / both,
         .of = i,
         .is_wait = cause->kind == CAUSE_HOST_LATE || cause->kind == CAUSE_QUEUED ||
                    cause->kind == CAUSE_SYNCHRONIZED || cause->kind == CAUSE_NOT_RECORDED,

@@ -32,7 +32,7 @@ bool facts_kept(struct answer_facts *facts)
     return open_sides(facts, &ranks[0], &ranks[1], facts->kept, &facts->has_kept);
 }
 
-static bool facts_each(struct answer_facts *facts)
+bool facts_each(struct answer_facts *facts)
 {
     const struct selection *ranks = facts->pair.ranks.each;
     return open_sides(facts, &ranks[0], &ranks[1], facts->each, &facts->has_each);
@@ -232,10 +232,11 @@ static bool find_load(struct answer_facts *facts)
            (find_waiting(facts) && find_other_work(facts));
 }
 
-bool facts_open(struct call *call, enum step_clock clock, struct answer_facts *facts)
+bool facts_open(struct call *call, enum step_clock clock, bool one_by_one,
+                struct answer_facts *facts)
 {
     *facts = (struct answer_facts){.call = call};
-    if (!call_pair_open(call, clock, &facts->pair) || !find_load(facts))
+    if (!call_pair_open(call, clock, one_by_one, &facts->pair) || !find_load(facts))
         return false;
     facts->judged = judge(&facts->pair.pair, &facts->pair.verdict, &facts->load);
     return true;

@@ -39,11 +39,13 @@ struct answer_facts {
     enum judged judged;
 };
 
-/* Opens the pair, and judges it. To be closed on failure, too. */
-bool facts_open(struct call *call, enum step_clock clock, struct answer_facts *facts);
+/* Opens the pair as call_pair_open(), and judges it. To be closed on failure, too. */
+bool facts_open(struct call *call, enum step_clock clock, bool one_by_one,
+                struct answer_facts *facts);
 
 /* These may be asked for if there is something to compare. Each returns false on failure. */
 bool facts_kept(struct answer_facts *facts);
+bool facts_each(struct answer_facts *facts);
 bool facts_causes(struct answer_facts *facts);
 bool facts_checks(struct answer_facts *facts);
 bool facts_work(struct answer_facts *facts);

@@ -72,6 +72,7 @@ static void add_heads(struct answer *answer)
         if (caution_names_rank(answer, caution))
             line->rank = caution->rank;
     }
+    answer->line_count = at_most(answer->line_count, MOST_HEADS);
 }
 
 /* Whether a cause may have a line: it is 1 % of the difference, or steps are of several strata. */
@@ -286,7 +287,7 @@ bool call_answer_find(struct call *call, const struct answer_request *request,
 {
     struct layout layout = {.answer = answer};
     *answer = (struct answer){.request = *request, .causes = {.failed = NAME_NONE}};
-    if (!facts_open(call, request->clock, &answer->facts))
+    if (!facts_open(call, request->clock, false, &answer->facts))
         return false;
     answer->compared = answer->facts.judged != JUDGED_NOTHING;
     layout.least = time_format_of(answer).least;

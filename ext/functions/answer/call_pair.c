@@ -100,11 +100,13 @@ static bool list_kept(struct call_pair *pair, int side)
     return true;
 }
 
-bool call_pair_open(struct call *call, enum step_clock clock, struct call_pair *pair)
+bool call_pair_open(struct call *call, enum step_clock clock, bool one_by_one,
+                    struct call_pair *pair)
 {
     bool all[2], same;
     *pair = (struct call_pair){.clock = clock};
-    if (!compared_ranks_find(call, &pair->ranks))
+    if (!compared_ranks_find(call, &pair->ranks) ||
+        (one_by_one && !compared_ranks_split(&pair->ranks, &call->failure)))
         return false;
     const struct call_sides_request request = {
         .ranks = {&pair->ranks.chosen[0], &pair->ranks.chosen[1]}, .quoted = true};

@@ -126,7 +126,8 @@ static int verdict_produce(struct call *call, struct rows **rows)
     struct call_pair pair = {.open = false};
     struct result *result = result_new(call->function->column_count);
     enum step_clock clock;
-    if (argument_step_clock(call, VERDICT_CLOCK, &clock) && call_pair_open(call, clock, &pair))
+    if (argument_step_clock(call, VERDICT_CLOCK, &clock) &&
+        call_pair_open(call, clock, false, &pair))
         add_row(call, result, &pair);
     call_pair_close(&pair);
     return result_finish(result, call_code(call), rows);
