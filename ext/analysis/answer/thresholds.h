@@ -21,13 +21,15 @@
 #define STRATUM_PAIRS 0.9 /* C5: of the pairs of steps */
 #define STRATA_PART 0.75 /* C5: of test's steps in strata with enough of them */
 
-/* What makes two traces comparable (J1 to J3, L6) */
+/* What makes two traces comparable (J1 to J4, L6) */
 #define FEW_STEPS 3               /* fewer of a side are few, and tell no long step: J2.3, J2.4 */
 #define LONG_STEP_RATIO 1.15      /* by the median: J2.4 */
 #define LONG_STEP_OF 5            /* steps or more, of which a long one also stands out: J2.4 */
 #define LONG_STEP_DEVIATIONS 5    /* median absolute deviations beyond the median: J2.4 */
 #define COMMON_SHAPES_PERCENT 90  /* of the time of operators of both sides: J2.6 */
 #define LARGEST_OPERATORS 5       /* whose shapes and types are shown: J3 */
+#define SCALED_PERCENT 90         /* of the lists of dims that only one side has: J4 */
+#define SCALED_LISTS 16           /* of these, of an operator of a side: J4.1 */
 #define RETYPED_PERCENT 50        /* of the time of operators, from which it matters: L6.3 */
 #define RETYPED_LEAST_PERCENT 0.5 /* from which there is a row: L6.3 */
 #define RETYPED_INPUTS 16         /* the first ones, of which one says what differs: L6.2 */
