@@ -63,8 +63,8 @@ class Limits(Gate):
 
     def test_both_limits_count(self):
         self.pair([1000] * 6, [1100] * 6)
-        for percent, least, expected in ((9, 0.09, FAIL), (10, 0.09, PASS), (9, 0.11, PASS), (0, 0, FAIL), (9.5, 1, PASS),
-                                         (9, 0.1, PASS), (9, 0.099999, FAIL), (9, None, FAIL)):
+        for percent, least, expected in ((9, 0.09, FAIL), (10, 0.09, PASS), (9, 0.11, PASS), (0, 0, FAIL),
+                                         (9.5, 1, PASS), (9, 0.1, PASS), (9, 0.099999, FAIL), (9, None, FAIL)):
             self.assertEqual(self.gate(percent, least_ms=least), expected, (percent, least))
 
     def test_one_of_mean_and_median_decides_nothing(self):
@@ -180,7 +180,8 @@ class Ranks(Gate):
             args = {"correlation": 2 * number + 1, "stream": 7}
             events += [step(number, at, late + 90), event("op", at, 20), launch(at + 20, 5, 2 * number),
                        kernel("gemm", at + 30, length, 2 * number), launch(at + 40, 5, 2 * number + 1),
-                       event("ncclAllReduce", at + 30 + length, late - length + 10, cat="kernel", pid=0, tid=7, args=args)]
+                       event("ncclAllReduce", at + 30 + length, late - length + 10, cat="kernel", pid=0, tid=7,
+                             args=args)]
         write(f"{path}/rank{rank}.json", document(*events, distributedInfo={"rank": rank, "world_size": 2}))
 
     def test_of_a_job_are_on_its_path(self):
