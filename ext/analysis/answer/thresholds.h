@@ -65,4 +65,11 @@
 #define LONG_PART 0.25 /* C6.2: of the difference, by one step */
 #define LONG_BESIDE 5.0 /* C6.2: times as far from the median as the shortest step */
 
+/* The brief (trace_brief) */
+#define CLAIM_STEPS 4 /* Z1: a side */
+#define CLAIM_PART 0.05 /* Z1: of control's step */
+#define SILENT_PART 0.01 /* Z2: of a step, in which nothing is recorded, so that it is said */
+#define SILENT_MUCH 0.1 /* Z2: the same, so that it is not known what the host does */
+#define NOISE_OF 2.77 /* Z3: 1.96 * sqrt(2) */
+
 #endif

@@ -139,7 +139,8 @@ static bool give_device(void *from, const struct checks *checks, const struct ke
                         size_t *count)
 {
     struct answer_facts *facts = from;
-    const struct device_wish wish = {.grids = facts_may_have_clock(facts, checks)};
+    const struct device_wish wish = {.grids = facts_may_have_clock(facts, checks),
+                                     .work = facts->wants_work};
     facts->device = memory_items(facts->unit_count, sizeof *facts->device);
     bool done = facts->device || failure_memory(&facts->call->failure);
     for (size_t i = 0; done && i < facts->unit_count; i++) {

@@ -289,6 +289,7 @@ bool call_answer_find(struct call *call, const struct answer_request *request,
     *answer = (struct answer){.request = *request, .causes = {.failed = NAME_NONE}};
     if (!facts_open(call, request->clock, false, &answer->facts))
         return false;
+    answer->facts.wants_work = request->evidence;
     answer->compared = answer->facts.judged != JUDGED_NOTHING;
     layout.least = time_format_of(answer).least;
     if (answer->compared &&

@@ -41,6 +41,7 @@ struct answer_request {
     enum step_clock clock;
     double untraced[2]; /* ms a step without the profiler; no number: not known */
     bool gains;         /* causes say what undoing them brings */
+    bool evidence;      /* facts have what evidence needs */
 };
 
 /* What is in no line. */

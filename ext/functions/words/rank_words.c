@@ -10,7 +10,7 @@ static size_t count_ranks(const struct common_ranks *common, enum left_out why, 
 
 /* Writes the ranks that are left out for one reason: their numbers, or of many how many they
 ** are. */
-static void write_ranks(struct writer *text, const struct common_ranks *common, enum left_out why,
+static void write_numbers(struct writer *text, const struct common_ranks *common, enum left_out why,
                         int side)
 {
     enum { MOST_NAMED = 4 };
@@ -40,7 +40,7 @@ static void write_reason(struct writer *text, const struct common_ranks *common,
     if (count_ranks(common, why, side) == 0)
         return;
     write_string(text, text->length ? ", " : "left out of the job: ");
-    write_ranks(text, common, why, side);
+    write_numbers(text, common, why, side);
     write_string(text, " (");
     write_string(text, reasons[why]);
     write_string(text, side ? "test)" : "control)");
@@ -60,8 +60,22 @@ void write_alone(struct writer *text, const struct common_ranks *common)
         if (count_ranks(common, LEFT_ALONE, side) == 0)
             continue;
         write_string(text, first ? "" : ", ");
-        write_ranks(text, common, LEFT_ALONE, side);
+        write_numbers(text, common, LEFT_ALONE, side);
         write_string(text, side ? " only in test" : " only in control");
         first = false;
     }
+}
+
+void write_ranks(struct writer *text, const struct selection *ranks)
+{
+    bool one = ranks->count == 1 && !ranks->job;
+    write_string(text, ranks->job ? "job" : ranks->kind == SELECT_ALL ? "all" : "");
+    if (ranks->kind != SELECT_LIST)
+        return;
+    write_string(text, one ? "" : ranks->job ? " [" : "[");
+    for (size_t i = 0; i < ranks->count; i++) {
+        write_string(text, i ? "," : "");
+        write_integer(text, ranks->values[i]);
+    }
+    write_string(text, one ? "" : "]");
 }
