@@ -175,7 +175,7 @@ bool verdict_find(struct pair_verdict *verdict, const struct pair *pair, bool sa
 {
     const struct pair_side *control = &pair->sides[0], *test = &pair->sides[1];
     *verdict = (struct pair_verdict){.is = VERDICT_UNCLEAR};
-    bool some = test->count > 0 && is_slower_in_some(pair, verdict);
+    bool some = control->count > 0 && test->count > 0 && is_slower_in_some(pair, verdict);
     if (control->count == 0 || test->count == 0) {
         verdict->is = VERDICT_NOTHING;
     } else if (same) {

@@ -227,7 +227,8 @@ static bool has_clock(const struct caution_finder *finder, const struct answer_u
 {
     return unit->clock.outcome == FACTOR_ONE &&
            (finder->facts->pair.is_job ||
-            unit->clock.whole.explained / unit->clock.whole.diff >= CLOCK_PART);
+            (unit->clock.whole.diff != 0 &&
+             unit->clock.whole.explained / unit->clock.whole.diff >= CLOCK_PART));
 }
 
 /* Adds that kernels are slower or faster by one factor. */
