@@ -286,7 +286,7 @@ static bool asks_for_hosts(const struct caution_finder *finder)
         return false;
     if (sides[0].of_host && sides[1].of_host)
         return facts->pair.is_job && !facts->load.one_factor;
-    return finder->late / finder->diff >= HOST_LATE_PART;
+    return finder->late / finder->diff >= MOST_OF_DIFFERENCE;
 }
 
 /* Adds the load of the host: of the ranks that have one factor, else of all together. */
