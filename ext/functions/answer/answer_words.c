@@ -32,7 +32,7 @@ struct time_format time_format_of(const struct answer *answer)
     struct time_format amounts = {.unit = seconds ? "s" : "ms", .size = seconds ? 1000 : 1};
     double diff = fabs(sides[1].mean - sides[0].mean);
     double of = (diff < CLEAR_PART * sides[0].mean ? sides[0].mean : diff) / amounts.size;
-    amounts.digits = !both || of < 1 ? 3 : of < 10 ? 2 : of < 100 ? 1 : 0;
+    amounts.digits = decimals_for(both ? of : 0, AMOUNT_DIGITS);
     amounts.least = amounts.size * 0.5 * pow(10, -amounts.digits);
     return amounts;
 }
@@ -76,7 +76,7 @@ static void write_rise(struct writer *text, double control, double test)
         write_grouped(text, (int64_t)round(test / control));
         write_string(text, ")");
     } else {
-        write_format(text, " (%+.*f %%)", (fabs(rise) < 9.95) + (fabs(rise) < 0.995), rise);
+        write_format(text, " (%+.*f %%)", decimals_for(rise, RATIO_DIGITS), rise);
     }
 }
 
@@ -298,10 +298,11 @@ static void write_load(struct words *words, const struct caution *caution)
 /* How many times as long as the median a step is. */
 static void write_times(struct writer *text, const struct long_step *step)
 {
-    if (step->ratio >= 9.95)
+    int decimals = decimals_for(step->ratio, RATIO_DIGITS);
+    if (decimals == 0)
         write_grouped(text, (int64_t)round(step->ratio));
     else
-        write_format(text, "%.1f", step->ratio);
+        write_format(text, "%.*f", decimals, step->ratio);
 }
 
 static void write_outlier(struct words *words, const struct caution *caution)

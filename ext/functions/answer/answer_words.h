@@ -6,8 +6,6 @@
 
 #include "call_answer.h"
 
-enum { LINE_LENGTH = 100 /* characters of a line, at most */ };
-
 /* How times are written (C13). */
 struct time_format {
     const char *unit; /* ms or s */

@@ -4,10 +4,9 @@
 #ifndef TRACEDIFF_CALL_ANSWER_H
 #define TRACEDIFF_CALL_ANSWER_H
 
+#include "analysis/answer/thresholds.h"
 #include "answer_causes.h"
 #include "call_cautions.h"
-
-enum { MOST_LINES = 12 };
 
 enum line_kind {
     LINE_VERDICT,

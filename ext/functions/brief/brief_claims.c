@@ -23,7 +23,7 @@ struct claim_span {
 struct claims {
     struct answer *answer;
     const bool *asked; /* by line */
-    const struct side_steps *steps;
+    const struct steps_walk *steps;
     struct claim_step *items;
     size_t count, capacity;
     struct claim_span spans[2][MOST_LINES + 1]; /* by side */
@@ -89,18 +89,19 @@ static bool look_at_steps(struct claims *claims)
     struct answer_facts *facts = &claims->answer->facts;
     bool done = facts_kept(facts);
     for (int side = 0; done && side < 2; side++) {
-        struct side_steps steps = {.take = take_step, .to = claims};
+        struct steps_walk steps = {.take = take_step, .to = claims};
         claims->steps = &steps;
         claims->count = 0;
-        done = side_steps_take(facts->call, &facts->kept[side], LEVEL_TOP_OP, facts->pair.clock,
+        done = steps_walk_take(facts->call, &facts->kept[side], LEVEL_TOP_OP, facts->pair.clock,
                                &steps) &&
                find_spans(claims, side);
-        side_steps_close(&steps);
+        steps_walk_close(&steps);
     }
     return done;
 }
 
-/* Finds what load makes of a time of the host, as factors (L7.5): 1, unless a caution is of load. */
+/* Finds what load makes of a time of the host, as factors (L7.5): 1, unless a caution is of
+** load. */
 static bool find_load(struct answer *answer, struct claim_span *load)
 {
     struct answer_facts *facts = &answer->facts;

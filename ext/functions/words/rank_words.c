@@ -1,5 +1,7 @@
 #include "rank_words.h"
 
+#include "analysis/answer/thresholds.h"
+
 static size_t count_ranks(const struct common_ranks *common, enum left_out why, int side)
 {
     size_t count = 0;
@@ -13,15 +15,14 @@ static size_t count_ranks(const struct common_ranks *common, enum left_out why, 
 static void write_numbers(struct writer *text, const struct common_ranks *common, enum left_out why,
                         int side)
 {
-    enum { MOST_NAMED = 4 };
     size_t count = count_ranks(common, why, side), named = 0;
-    if (count > MOST_NAMED) {
+    if (count > MOST_NAMED_RANKS) {
         write_integer(text, (int64_t)count);
         write_string(text, " ranks");
     } else {
         write_string(text, count > 1 ? "ranks " : "rank ");
     }
-    for (size_t i = 0; i < common->count && count <= MOST_NAMED; i++)
+    for (size_t i = 0; i < common->count && count <= MOST_NAMED_RANKS; i++)
         if (common->items[i].why == why && common->items[i].side == side) {
             write_string(text, named == 0 ? "" : named + 1 < count ? ", " : " and ");
             write_integer(text, common->items[i].rank);

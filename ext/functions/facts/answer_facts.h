@@ -67,4 +67,7 @@ const struct common_factor *facts_load(const struct answer_facts *facts);
 /* Does nothing to a zeroed struct. */
 void facts_close(struct answer_facts *facts);
 
+/* Whether the name of a cause is that of a loader of data. */
+bool name_is_loader(const struct name *name);
+
 #endif

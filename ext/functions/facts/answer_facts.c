@@ -9,8 +9,7 @@
 #include "text/ascii.h"
 #include "work_sums.h"
 
-/* Whether the name of a cause is that of a loader of data. */
-static bool name_is_loader(const struct name *name)
+bool name_is_loader(const struct name *name)
 {
     return name && begins(name->text, name->text + name->length, "enumerate(DataLoader)");
 }
