@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The number of bytes of the character that a text begins with; of a text that is not UTF-8, of what
-** stands for one. `*shown`: it shows, and it is UTF-8. */
+/* The number of bytes of the character that a text begins with; of a text that is not UTF-8, of
+** what stands for one. `*shown`: it shows, and it is UTF-8. */
 size_t shown_character(const char *text, size_t length, bool *shown);
 
 /* Whether all characters show. */

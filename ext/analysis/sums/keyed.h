@@ -54,7 +54,7 @@ struct keyed {
     uint32_t *ids;                /* `width` per row: ids in `names`, or NAME_NONE */
     struct keyed_sums (*sums)[2]; /* by row: for the two sides */
     bool wants_executions; /* else they are 0 */
-    size_t run_width; /* of rows with the same first keys, so many, an execution counts in one; 0: all */
+    size_t run_width; /* an execution counts in one of rows with so many equal first keys; 0: all */
     bool wants_work;
     struct keyed_work (*work)[2]; /* the same; NULL unless `wants_work` */
     size_t count;

@@ -263,7 +263,8 @@ struct work *kernel_work_find(struct call *call, const struct trace_member *memb
     struct names texts = {0};
     struct kernel_work *work = kernel_work_begin(call, member);
     struct work *found = NULL;
-    if (work && args_values_read(call, member->file, kernel_work_keys, work->args, WORK_ARGS, &texts))
+    if (work &&
+        args_values_read(call, member->file, kernel_work_keys, work->args, WORK_ARGS, &texts))
         found = kernel_work_end(work, &texts);
     kernel_work_free(work);
     names_clear(&texts);

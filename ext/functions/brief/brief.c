@@ -100,8 +100,8 @@ static int take_silent(void *to, sqlite3_stmt *row)
     return SQLITE_OK;
 }
 
-/* Says in how much time nothing is recorded, if that is much. SQL adds it up, so that its query gives
-** the same number. */
+/* Says in how much time nothing is recorded, if that is much. SQL adds it up, so that its query
+** gives the same number. */
 static bool say_unrecorded(struct brief *brief)
 {
     static const char sql[] =
@@ -368,8 +368,8 @@ static bool say_rest(struct brief *brief, size_t last)
 
 static bool say_rests(struct brief *brief)
 {
-    static const char sql[] = "SELECT total(column1) FROM (VALUES (?1), (?2), (?3), (?4), (?5), (?6),"
-                              " (?7), (?8), (?9), (?10), (?11), (?12), (?13))";
+    static const char sql[] = "SELECT total(column1) FROM (VALUES (?1), (?2), (?3), (?4), (?5),"
+                              " (?6), (?7), (?8), (?9), (?10), (?11), (?12), (?13))";
     struct call *call = brief->answer->facts.call;
     if (!brief->both)
         return true;
@@ -477,7 +477,8 @@ static void say_what_is_not_known(struct brief *brief)
     say_unknown(brief,
                 both && answer->facts.judged != JUDGED_SAME && answer->facts.judged != JUDGED_CLEAR,
                 "unclear",
-                "whether a step is slower: steps vary more than they differ, or other work was done",
+                "whether a step is slower: steps vary more than they differ, or other work was "
+                "done",
                 "more steps, an idle machine, several runs a side");
     say_unknown(brief, both && fewest == 0, "no_steps", "how long a step takes: a side has none",
                 "profiler.step(), or ranges that the argument steps names");

@@ -100,7 +100,8 @@ static bool look_at_steps(struct claims *claims)
     return done;
 }
 
-/* Finds what load makes of a time of the host, as factors (L7.5): 1, unless a caution is of load. */
+/* Finds what load makes of a time of the host, as factors (L7.5): 1, unless a caution is of
+** load. */
 static bool find_load(struct answer *answer, struct claim_span *load)
 {
     struct answer_facts *facts = &answer->facts;

@@ -15,7 +15,7 @@ enum brief_part {
     BRIEF_UNTRACED,
     BRIEF_COMPARABILITY,
     BRIEF_CAUSES,
-    BRIEF_REST, /* one for each cause that may be the last, and 0 for none, of which one is written */
+    BRIEF_REST, /* one for each cause that may be the last, and 0: none; one is written */
     BRIEF_WORK,
     BRIEF_CAUTIONS,
     BRIEF_CANNOT_SAY,

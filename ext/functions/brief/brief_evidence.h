@@ -4,7 +4,7 @@
 #ifndef TRACEDIFF_BRIEF_EVIDENCE_H
 #define TRACEDIFF_BRIEF_EVIDENCE_H
 
-#include "functions/answer/answer_facts.h"
+#include "functions/facts/answer_facts.h"
 
 /* A step; arrays are by side. */
 struct evidence {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "functions/answer/work_sums.h"
+#include "functions/facts/work_sums.h"
 #include "text/ascii.h"
 
 /* Whether a value is a number that is not 0, or a text that begins with one. */

@@ -5,7 +5,7 @@
 #define TRACEDIFF_BRIEF_QUERIES_H
 
 #include "chart/writer.h"
-#include "functions/answer/call_pair.h"
+#include "functions/facts/call_pair.h"
 
 enum { BRIEF_ARGUMENTS = 11 };
 
@@ -13,7 +13,7 @@ struct brief_queries {
     const struct argument *names;
     char *arguments[BRIEF_ARGUMENTS]; /* in SQL */
     char *chosen; /* ranks and steps, for functions that do not take 'job'; NULL: too long */
-    bool is_long; /* the steps that are compared are too long: `chosen` has all that were asked for */
+    bool is_long; /* the list of steps is too long: `chosen` has all that were asked for */
 };
 
 /* On failure, fills call->failure; to be closed then, too. */

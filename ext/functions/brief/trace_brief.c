@@ -1,7 +1,7 @@
 /*
 ** trace_brief: the answer as a document for programs (Z1 to Z7).
 */
-#include "functions/brief/brief.h"
+#include "brief.h"
 #include "functions/call/step_parts.h"
 
 static const struct table_column columns_of_brief[] = {
@@ -33,8 +33,8 @@ const struct table_function trace_brief_function = {
     .name = "trace_brief",
     .family = FAMILY_THE_ANSWER,
     .question = "What can a program rely on, in a page of JSON?",
-    .text = "the answer of trace_summary as JSON for a program: each number with the query that gives "
-            "it",
+    .text = "the answer of trace_summary as JSON for a program: each number with the query that "
+            "gives it",
     COLUMNS(columns_of_brief),
     ARGUMENTS(arguments_of_brief),
     .typical_rows = 1,

@@ -3,7 +3,7 @@
 */
 #include "base/memory.h"
 #include "chart/writer.h"
-#include "functions/answer/call_pair.h"
+#include "functions/facts/call_pair.h"
 #include "functions/call/step_parts.h"
 #include "functions/words/verdict_words.h"
 

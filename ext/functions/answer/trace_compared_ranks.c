@@ -3,7 +3,7 @@
 */
 #include "chart/writer.h"
 #include "functions/words/rank_words.h"
-#include "functions/answer/compared_ranks.h"
+#include "functions/facts/compared_ranks.h"
 
 static const struct table_column columns_of_compared_ranks[] = {
     {"control_chosen", "",

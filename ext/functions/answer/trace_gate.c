@@ -1,7 +1,7 @@
 /*
 ** trace_gate: whether a change may go in: whether a step is slower by more than a limit (O1).
 */
-#include "functions/answer/call_gate.h"
+#include "call_gate.h"
 #include "functions/call/step_parts.h"
 #include "functions/words/gate_words.h"
 
