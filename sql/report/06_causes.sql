@@ -153,7 +153,7 @@ wide AS MATERIALIZED (
   LEFT JOIN host ON cause.class = 'host' AND host.name = cause.name
   LEFT JOIN whole ON cause.kind = 'communication' AND cause.alike = 1 AND whole.name = cause.name
   WHERE cause.place <= 7 AND abs(cause.d) >= 0.01 * abs(:diff_ms) AND abs(cause.d) >= :least
-    AND :verdict <> 'identical'),
+    AND :judged <> 'same'),
 told AS (
   SELECT *, CASE class WHEN 'memory' THEN 'opies' WHEN 'comm' THEN 'ollectives' WHEN 'host' THEN 'uns'
                  ELSE 'ernels' END AS noun,
@@ -262,7 +262,7 @@ item AS (
                      AS times)
   CROSS JOIN (SELECT 0 AS n UNION ALL VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10), (11), (50), (100)))
 SELECT place, d AS diff,
-       CASE WHEN :verdict = 'unclear' THEN '' WHEN d * :diff_ms < 0 THEN 'against it'
+       CASE WHEN :judged = 'unclear' THEN '' WHEN d * :diff_ms < 0 THEN 'against it'
             WHEN abs(d) >= 9.995 * abs(:diff_ms) THEN printf('× %,d of the change', round(d / :diff_ms))
             ELSE printf('%.0f', 100 * d / :diff_ms) || ' % of the change' END AS share,
        title, CASE n WHEN 50 THEN 'instances' WHEN 100 THEN 'sql' ELSE 'evidence' END AS item, text

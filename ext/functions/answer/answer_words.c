@@ -24,19 +24,6 @@ struct words {
 
 static const char *const side_names[] = {"control", "test"};
 
-struct amounts amounts_of(const struct answer *answer)
-{
-    const struct pair_side *sides = answer->facts.pair.pair.sides;
-    bool there[2] = {sides[0].count > 0, sides[1].count > 0}, both = there[0] && there[1];
-    bool seconds = both && fmax(sides[0].mean, sides[1].mean) >= SECONDS_FROM;
-    struct amounts amounts = {.unit = seconds ? "s" : "ms", .size = seconds ? 1000 : 1};
-    double diff = fabs(sides[1].mean - sides[0].mean);
-    double of = (diff < CLEAR_PART * sides[0].mean ? sides[0].mean : diff) / amounts.size;
-    amounts.digits = !both || of < 1 ? 3 : of < 10 ? 2 : of < 100 ? 1 : 0;
-    amounts.least = amounts.size * 0.5 * pow(10, -amounts.digits);
-    return amounts;
-}
-
 /* A time in its unit, with a sign; and without sign and unit. */
 static void write_change_of(struct words *words, struct writer *text, double ms)
 {
@@ -576,7 +563,7 @@ static bool judge_in_words(struct words *words, struct answer_line *line)
 
 bool answer_words_write(struct answer *answer)
 {
-    struct words words = {.answer = answer, .amounts = amounts_of(answer)};
+    struct words words = {.answer = answer, .amounts = amounts_of(&answer->facts.pair.pair)};
     bool done = true;
     for (size_t i = 0; i < answer->line_count && done; i++) {
         words.line = &answer->lines[i];

@@ -5,18 +5,9 @@
 #define TRACEDIFF_ANSWER_WORDS_H
 
 #include "call_answer.h"
+#include "functions/words/amounts.h"
 
 enum { LINE_LENGTH = 100 /* characters of a line, at most */ };
-
-/* How times are written (C5). */
-struct amounts {
-    const char *unit; /* ms or s */
-    double size;      /* ms in a unit */
-    int digits;       /* decimals */
-    double least;     /* ms: less rounds to 0 */
-};
-
-struct amounts amounts_of(const struct answer *answer);
 
 /* Writes the texts and words of all lines. False if out of memory. */
 bool answer_words_write(struct answer *answer);

@@ -288,7 +288,7 @@ bool call_answer_find(struct call *call, const struct answer_request *request,
     if (!facts_open(call, request->clock, &answer->facts))
         return false;
     answer->compared = answer->facts.judged != JUDGED_NOTHING;
-    layout.least = amounts_of(answer).least;
+    layout.least = amounts_of(&answer->facts.pair.pair).least;
     if (answer->compared &&
         !call_cautions_find(&answer->facts, answer_untraced(answer), &answer->cautions))
         return false;

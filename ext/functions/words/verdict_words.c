@@ -47,3 +47,13 @@ const char *judged_code(enum judged judged, const struct verdict *verdict)
            : judged != JUDGED_CLEAR ? "unknown"
                                     : verdict->is == VERDICT_SLOWER ? "slower" : "faster";
 }
+
+const char *judged_word(enum judged judged, const struct verdict *verdict)
+{
+    static const char *const others[] = {[JUDGED_NOTHING] = "nothing",
+                                         [JUDGED_SAME] = "same",
+                                         [JUDGED_UNCLEAR] = "unclear",
+                                         [JUDGED_LOAD] = "load",
+                                         [JUDGED_OTHER_WORK] = "other work"};
+    return judged == JUDGED_CLEAR ? judged_code(judged, verdict) : others[judged];
+}

@@ -17,4 +17,7 @@ void write_judged(struct writer *text, enum judged judged, const struct verdict 
 /* slower, faster, same or unknown */
 const char *judged_code(enum judged judged, const struct verdict *verdict);
 
+/* The same, but for what is not clear a word for why. */
+const char *judged_word(enum judged judged, const struct verdict *verdict);
+
 #endif
