@@ -49,8 +49,10 @@
 --   2. Bytes have two decimals, or three if the peaks differ by less than a tenth of the unit.
 WITH compared AS MATERIALIZED (
   SELECT r.control_chosen AS c_rank, r.test_chosen AS t_rank, r.control_ranks AS c_each, r.test_ranks AS t_each,
-         r.control_job, r.test_job, r.ranks, r.why AS ranks_out, v.*, CASE v.unit WHEN 's' THEN 1000.0 ELSE 1.0 END AS size
-  FROM trace_compared_ranks(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :steps) AS r
+         r.control_job, r.test_job, r.ranks, r.why AS ranks_out, v.*,
+         CASE v.unit WHEN 's' THEN 1000.0 ELSE 1.0 END AS size
+  FROM trace_compared_ranks(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration,
+                            :steps) AS r
   CROSS JOIN trace_verdict(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :clock,
                            :steps) AS v
   LIMIT -1),
