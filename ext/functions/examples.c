@@ -7,19 +7,19 @@
 
 #define GPU "'examples/gpu/test'"
 #define PAIR "'examples/gpu/control', 'examples/gpu/test'"
-#define SNAPSHOTS \
+#define SNAPSHOTS                                 \
     "'examples/memory/training_128.pickle.gz',\n" \
     "                 'examples/memory/training_512.pickle.gz'"
 #define SIDES                                                            \
     "FROM (\n"                                                           \
     "  SELECT 0 AS side, dur FROM trace_steps('examples/gpu/control')\n" \
     "  UNION ALL SELECT 1, dur FROM trace_steps(" GPU ")))"
-#define JOB_SCHEDULE                                                                           \
-    "WITH path AS (\n"                                                                         \
-    "  SELECT trace_job_schedule(kind, rank, file, iteration, start_ns, end_ns, event, "       \
-    "queued_behind,\n"                                                                         \
-    "                            process_group, process_group_ranks, name, waits_for_all) "    \
-    "AS stretches\n"                                                                           \
+#define JOB_SCHEDULE                                                                        \
+    "WITH path AS (\n"                                                                      \
+    "  SELECT trace_job_schedule(kind, rank, file, iteration, start_ns, end_ns, event, "    \
+    "queued_behind,\n"                                                                      \
+    "                            process_group, process_group_ranks, name, waits_for_all) " \
+    "AS stretches\n"                                                                        \
     "  FROM trace_job_ranks(" GPU "))\n"
 #define STEADY "WHERE control_iteration = 'steady' AND test_iteration = 'steady'\n"
 
@@ -37,6 +37,8 @@ const struct example examples[] = {
     {"trace_verdict", "SELECT verdict, round(control_ms, 3) AS control, round(test_ms, 3) AS "
                       "test, control_steps, test_steps\n"
                       "FROM trace_verdict(" PAIR ");"},
+    {"trace_gate", "SELECT outcome, status, round(mean_percent, 1) AS percent\n"
+                   "FROM trace_gate(" PAIR ", 5);"},
     {"trace_step_causes", "SELECT kind, class, name, round(diff_time, 1) AS diff, added, removed\n"
                           "FROM trace_step_causes(" PAIR ")\n"
                           "LIMIT 5;"},
@@ -136,18 +138,19 @@ const struct example examples[] = {
                         "3) AS ms\n"
                         "FROM trace_job_ranks(" GPU ")\n"
                         "GROUP BY rank, kind;"},
-    {"trace_job_schedule", JOB_SCHEDULE
-     "SELECT value ->> 'iteration' AS iteration, value ->> 'rank' AS rank,\n"
-                           "       (value ->> 'dur_ns') / 1000.0 AS dur, value ->> 'waiting_rank' "
-                           "AS waiting_rank\n"
-                           "FROM path CROSS JOIN json_each(stretches)\n"
-                           "LIMIT 5;"},
-    {"trace_job_parts", JOB_SCHEDULE "SELECT p.rank, class, name, round(sum(time_ns) / 1e3, 1) AS "
-                                     "us\n"
-                        "FROM path CROSS JOIN trace_job_parts(" GPU ", stretches) AS p\n"
-                        "GROUP BY p.rank, class, name\n"
-                        "ORDER BY us DESC\n"
-                        "LIMIT 5;"},
+    {"trace_job_schedule",
+     JOB_SCHEDULE "SELECT value ->> 'iteration' AS iteration, value ->> 'rank' AS rank,\n"
+                  "       (value ->> 'dur_ns') / 1000.0 AS dur, value ->> 'waiting_rank' "
+                  "AS waiting_rank\n"
+                  "FROM path CROSS JOIN json_each(stretches)\n"
+                  "LIMIT 5;"},
+    {"trace_job_parts",
+     JOB_SCHEDULE "SELECT p.rank, class, name, round(sum(time_ns) / 1e3, 1) AS "
+                  "us\n"
+                  "FROM path CROSS JOIN trace_job_parts(" GPU ", stretches) AS p\n"
+                  "GROUP BY p.rank, class, name\n"
+                  "ORDER BY us DESC\n"
+                  "LIMIT 5;"},
     {"trace_job_offsets", "SELECT value ->> 'rank' AS rank, value ->> 'iteration' AS iteration, "
                           "value ->> 'offset_ns' AS offset_ns\n"
                           "FROM (SELECT trace_job_offsets(kind, rank, file, iteration, start_ns, "
@@ -333,14 +336,13 @@ const struct example examples[] = {
     {"visualize_step_diff", "SELECT writefile('build/page.html', visualize_step_diff(\n"
                             "         text, NULL, control_time, test_time)) > 0 AS written\n"
                             "FROM trace_step_causes(" PAIR ");"},
-    {"visualize_duration_diff",
-     "SELECT writefile('build/page.html', visualize_duration_diff(\n"
-     "         key, control_device_time + control_self_time,\n"
-     "         test_device_time + test_self_time)) > 0 AS written\n"
-     "FROM (SELECT *\n"
-     "      FROM trace_diff_by(" PAIR ", 'name')\n"
-     "      ORDER BY abs(diff_device_time + diff_self_time) DESC\n"
-     "      LIMIT 10);"},
+    {"visualize_duration_diff", "SELECT writefile('build/page.html', visualize_duration_diff(\n"
+                                "         key, control_device_time + control_self_time,\n"
+                                "         test_device_time + test_self_time)) > 0 AS written\n"
+                                "FROM (SELECT *\n"
+                                "      FROM trace_diff_by(" PAIR ", 'name')\n"
+                                "      ORDER BY abs(diff_device_time + diff_self_time) DESC\n"
+                                "      LIMIT 10);"},
     {"visualize_counts_diff", "SELECT writefile('build/page.html', visualize_counts_diff(\n"
                               "         name, control_counts, test_counts)) > 0 AS written\n"
                               "FROM top_count_increases(" PAIR ");"},
@@ -361,11 +363,10 @@ const struct example examples[] = {
                                 "FROM (SELECT rank, iteration, kind, sum(dur) AS us\n"
                                 "      FROM critical_path(" GPU ", 'all')\n"
                                 "      GROUP BY rank, iteration, kind);"},
-    {"visualize_memory_diff",
-     "SELECT writefile('build/page.html', visualize_memory_diff(\n"
-     "         phase, op, control_bytes, test_bytes)) > 0 AS written\n"
-     "FROM memory_diff(" SNAPSHOTS ", 'phase,op')\n"
-     "WHERE phase <> 'cached and rounded';"},
+    {"visualize_memory_diff", "SELECT writefile('build/page.html', visualize_memory_diff(\n"
+                              "         phase, op, control_bytes, test_bytes)) > 0 AS written\n"
+                              "FROM memory_diff(" SNAPSHOTS ", 'phase,op')\n"
+                              "WHERE phase <> 'cached and rounded';"},
     {"visualize_memory",
      "SELECT writefile('build/page.html', visualize_memory(\n"
      "         rank, device, phase, bytes, alloc_event, free_event)) > 0 AS written\n"

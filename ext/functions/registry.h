@@ -20,6 +20,7 @@
     FUNCTION(trace_step_path) \
     FUNCTION(trace_summary) \
     FUNCTION(trace_verdict) \
+    FUNCTION(trace_gate) \
     FUNCTION(trace_comparability) \
     FUNCTION(trace_step_causes) \
     FUNCTION(trace_cause_parts) \

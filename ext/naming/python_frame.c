@@ -99,6 +99,20 @@ bool frame_is_own(const char *name, size_t length, const char **function, size_t
     return *function_length > 0;
 }
 
+size_t frame_function(char *to, const struct name *frame)
+{
+    const char *end = frame->text + frame->length, *line = find_line(frame->text, end);
+    const char *file = line, *function = line;
+    while (file > frame->text && file[-1] != '/' && file[-1] != '\\')
+        file--;
+    while (*function != ':')
+        function++;
+    size_t written = (size_t)(line - file), rest = (size_t)(end - function);
+    memcpy(to, file, written);
+    memcpy(to + written, function, rest);
+    return written + rest;
+}
+
 size_t frame_method(char *to, const struct name *module, const struct name *frame)
 {
     static const char prefix[] = "nn.Module: ";

@@ -16,4 +16,8 @@ bool frame_is_own(const char *name, size_t length, const char **function, size_t
 ** for both. Returns the number of bytes written. */
 size_t frame_method(char *to, const struct name *module, const struct name *frame);
 
+/* Writes the file and the function of a frame of the user's code: `train.py: preprocess` of
+** `src/train.py(5): preprocess`. `to` has room for the frame. Returns the number of bytes. */
+size_t frame_function(char *to, const struct name *frame);
+
 #endif

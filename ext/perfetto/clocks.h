@@ -1,5 +1,5 @@
 /*
-** The clocks of a trace. Times of packets are brought to one clock, and that to ns since 1970.
+** The clocks of a trace. Times of packets are brought to one clock, and that to ns since 1970 (U4).
 **
 ** 1. The clock of the trace is the primary one of its first snapshot, else that of the time since
 **    boot. A snapshot says what clocks show at one instant.

@@ -1,5 +1,5 @@
 /*
-** Stages of a GPU's work, and its counters, as rows.
+** Stages of a GPU's work, and its counters, as rows (U11).
 */
 #include "gpu_event.h"
 #include "perfetto_reading.h"

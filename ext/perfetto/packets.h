@@ -1,5 +1,5 @@
 /*
-** Perfetto's packets, one at a time, in the order of the file.
+** Perfetto's packets, one at a time, in the order of the file (U1 to U3).
 **
 ** 1. A trace is packets one after the other. Packets of several sequences are interleaved; what
 **    a sequence has said before, its state, belongs to each (interned.h, clocks.h).

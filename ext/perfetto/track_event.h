@@ -1,5 +1,5 @@
 /*
-** Track events and their annotations, as Perfetto's protobuf has them.
+** Track events and their annotations, as Perfetto's protobuf has them (U8).
 */
 #ifndef TRACEDIFF_TRACK_EVENT_H
 #define TRACEDIFF_TRACK_EVENT_H

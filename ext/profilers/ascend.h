@@ -1,5 +1,5 @@
 /*
-** The state of reading a database of torch_npu's profiler (rules H).
+** The state of reading a database of torch_npu's profiler (H1 to H7).
 */
 #ifndef TRACEDIFF_ASCEND_H
 #define TRACEDIFF_ASCEND_H

@@ -7,7 +7,7 @@
 #include "text/ascii.h"
 
 /* Columns of rows. Those of time, track and event are the same in all tables; a column that a
-** schema lacks is NULL in every row (R9). */
+** schema lacks is NULL in every row (R8, R9). */
 enum { ROW_TRACK, ROW_START, ROW_END, ROW_START_ID, ROW_END_ID, ROW_EVENT, ROW_OWN };
 enum { REGION_PROCESS = ROW_OWN, REGION_THREAD, REGION_NAME };
 enum { WORK_STREAM = ROW_OWN, WORK_OWN };

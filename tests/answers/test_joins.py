@@ -199,11 +199,12 @@ class Gate(made.InFolder):
         for path, reason in (("nowhere", "cannot read 'nowhere': No such file or directory"), ("empty", "'empty'"),
                              ("text", "text"),
                              ("stepless", "cannot compare: test has no steps: record it with profiler.step()\n"),
-                             ("two", "cannot compare: other ranks: 0 in control, 0,1 in test\n"),
-                             ("other", "cannot compare: other ranks: 0 in control, 1 in test\n"),
+                             ("two", "cannot compare: other ranks: rank 1 only in test\n"),
+                             ("other", "cannot compare: other ranks: rank 0 only in control, rank 1 only in"
+                                       " test\n"),
                              ("large", "cannot compare: other world sizes: 1 in control, 8 in test\n"),
                              ("device", "cannot compare: other devices: A in control, B in test\n"),
-                             ("host", "cannot compare: only one of them has device work\n")):
+                             ("host", "cannot compare: only control has device work\n")):
             with self.subTest(path):
                 self.assert_cannot(reason, good, path)
         self.assert_cannot("control has no steps", "stepless", good)

@@ -211,9 +211,10 @@ class Frames(InFolder):
                     self.assertEqual(found, {key: ns for key, ns in expected.items() if ns or key[1] is None})
                 for *_, name in found:
                     seen["gap"] += (name or "").startswith(("between", "before", "after"))
+                    seen["function"] += (name or "").endswith((".py: main", ".py: forward", ".py: loss"))
                     seen["method"] += name in ("A.forward", "B.loss")
                     seen["module"] += name in ("A", "B")
-        self.assertTrue(all(seen[what] > count // 10 for what in ("gap", "method", "module")), seen)
+        self.assertTrue(all(seen[what] > count // 10 for what in ("gap", "function", "method", "module")), seen)
 
     def test_what_stands_for_a_frame(self):
         """Of PyTorch, of the standard library, of another library, of the user."""
@@ -240,6 +241,69 @@ class Frames(InFolder):
             with self.subTest(frame):
                 self.assertEqual(named("nn.Module: Net_12", frame, "torch/_tensor.py(3): wrapped"),
                                  {"Net", "Net.forward"})
+
+    def named(self, *events):
+        """{name: us} of the time of the host in one step of 100 us: `a` 0-10 and `z` 90-100 beside these events."""
+        write("a.json", document(step(0, 0, 100), event("a", 0, 10), *events, event("z", 90, 10)))
+        return {name: ns / 1000 for name, ns in self.rows(
+            "SELECT top_name, sum(time_ns) FROM trace_step_path('a.json', 0, 'all') WHERE class IN ('host', 'call')"
+            " GROUP BY 1") if name not in ("a", "z")}
+
+    @staticmethod
+    def frame(name, ts, dur):
+        return event(name, ts, dur, cat="python_function")
+
+    def test_a_function_within_a_gap(self):
+        """Its file is without folder and line, also as Windows has it; <lambda> is a function, too."""
+        for name, short in (("train.py(5): preprocess", "train.py: preprocess"),
+                            ("/home/me/lib/data/load.py(1205): <lambda>", "load.py: <lambda>"),
+                            ("C:\\me\\data.py(7): read", "data.py: read"),
+                            ("/usr/lib/python3/dist-packages/PIL/Image.py(3): open", "Image.py: open"),
+                            ("a(b)/c.py(3): d(4): e", "c.py: d(4): e"), ("(3): f", ": f")):
+            with self.subTest(name):
+                self.assertEqual(self.named(self.frame("train.py(1): main", 0, 100), self.frame(name, 20, 50)),
+                                 {"between a and z": 30, short: 50})
+
+    def test_of_nested_functions_the_outermost(self):
+        self.assertEqual(self.named(self.frame("torch/x.py(1): call", 12, 76), self.frame("a.py(1): outer", 20, 50),
+                                    self.frame("b.py(1): inner", 30, 30), self.frame("c.py(1): innermost", 40, 10),
+                                    self.frame("b.py(1): inner", 72, 8)),
+                         {"between a and z": 18, "a.py: outer": 50, "b.py: inner": 8})
+
+    def test_functions_that_overlap(self):
+        self.assertEqual(self.named(self.frame("a.py(1): f", 20, 30), self.frame("a.py(1): g", 40, 30)),
+                         {"a.py: f": 30, "a.py: g": 20})
+
+    def test_a_function_that_encloses_an_event_keeps_the_gap(self):
+        """The same function, within a gap before, has its name; so has what it calls."""
+        for inner in (event("m", 60, 5), event("cudaFree", 60, 5, cat="cuda_runtime"),
+                      event("n", 60, 5, cat="user_annotation"), self.frame("nn.Module: N_0", 60, 5)):
+            of_inner = inner["name"]
+            name = {"nn.Module: N_0": "N"}.get(of_inner, of_inner)
+            with self.subTest(of_inner):
+                found = self.named(self.frame("t.py(1): train", 12, 8), self.frame("t.py(1): train", 30, 50), inner,
+                                   self.frame("t.py(2): load", 35, 15))
+                found.pop(name, None)
+                found.pop(None, None)  # a call
+                self.assertEqual(found, {"t.py: train": 8, "t.py: load": 15, f"between a and {of_inner}": 15,
+                                         f"between {of_inner} and z": 15})
+
+    def test_functions_of_torch_and_of_the_library_are_skipped(self):
+        for name in ("torch/_ops.py(5): __call__", "threading.py(9): run", "<built-in function x>",
+                     "<frozen importlib._bootstrap>(2): y", "no frame"):
+            with self.subTest(name):
+                self.assertEqual(self.named(self.frame(name, 20, 50)), {"between a and z": 50})
+                self.assertEqual(self.named(self.frame(name, 20, 50), self.frame("t.py(1): f", 30, 20)),
+                                 {"between a and z": 30, "t.py: f": 20})
+
+    def test_a_function_in_two_steps_is_not_within_a_gap(self):
+        write("a.json", document(step(0, 0, 100), step(1, 100, 100), event("a", 0, 10), event("b", 190, 10),
+                                 self.frame("t.py(1): f", 50, 80), self.frame("t.py(2): g", 60, 40),
+                                 self.frame("t.py(3): h", 100, 20)))
+        self.assertEqual(dict(self.rows("SELECT top_name, time_ns FROM trace_step_path('a.json', 0, 'all')"
+                                        " WHERE class = 'host'")),
+                         {"a": 10000, "after a": 10000, "t.py: g": 40000, "t.py: h": 20000, "before b": 10000,
+                          "b": 10000})
 
     def test_a_gap_within_a_frame_ends_with_the_step(self):
         write("a.json", document(step(0, 0, 100), step(1, 100, 100),

@@ -229,21 +229,38 @@ class Stacks(Answers):
             at += length + 1
         return document(*events)
 
-    @unittest.expectedFailure
     def test_the_first_cause_names_the_function(self):
         _, name, text = next(row for row in self.summary("kind, name, text") if row[0] == "cause")
         self.assertEqual(name, "train.py: preprocess")
         self.assertIn("preprocess", text)
 
-    @unittest.expectedFailure
     def test_so_does_the_largest_of_all_causes(self):
         self.assertEqual(self.rows("SELECT name, diff_time FROM trace_step_causes('control', 'test')"
                                    " ORDER BY abs(diff_time) DESC LIMIT 1"), [("train.py: preprocess", 1000.0)])
 
-    @unittest.expectedFailure
     def test_so_does_the_brief(self):
         brief = self.value("SELECT json FROM trace_brief('control', 'test')")
         self.assertIn("train.py: preprocess", [cause.get("name") for cause in json.loads(brief)["causes"]])
+
+
+    def test_undone_it_gains_the_difference(self):
+        self.assertEqual(self.rows("SELECT gain_alone FROM trace_undo('control', 'test')"
+                                   " WHERE name = 'train.py: preprocess'"), [(1000.0,)])
+
+    def test_causes_add_up_where_one_side_has_no_stacks(self):
+        """There, the time is of the gap, or of the operator alone."""
+        for side, us in (("control", 10), ("test", 1010)):
+            content = self.trace(us)
+            content["traceEvents"] = [one for one in content["traceEvents"] if one["cat"] != "python_function"]
+            write("plain/rank0.json", content)
+            for pair in ((side, "plain"), ("plain", side)):
+                found = dict(self.rows("SELECT name, diff_time FROM trace_step_causes(?, ?)", *pair))
+                with self.subTest(pair):
+                    self.assertAlmostEqual(sum(found.values()), 0, places=6)
+                    self.assertEqual(abs(found["train.py: preprocess"]), us)
+        found = dict(self.rows("SELECT name, diff_time FROM trace_step_causes('control', 'plain')"))
+        self.assertAlmostEqual(sum(found.values()), 1000, places=6)
+        self.assertEqual(found["train.py: preprocess"], -10)
 
 
 class Shapes(Answers):

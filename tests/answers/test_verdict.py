@@ -149,7 +149,7 @@ class Verdict(InFolder):
 
 
 class Job(InFolder):
-    """Rule 7 of trace_summary: whose answer it is."""
+    """C15: whose answer it is."""
 
     def asked(self):
         return self.value("SELECT text FROM trace_summary('a', 'b') WHERE line = 2").split("; ")[1]

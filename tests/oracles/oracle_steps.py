@@ -207,6 +207,19 @@ class Attributed:
             return f"between {stable(before.name)} and {stable(after.name)}"
         return f"before {stable(after.name)}" if after else f"after {stable(before.name)}" if before else None
 
+    def function(self, thread, holding):
+        """L4.5: of the events that hold an instant, at which a thread is in nothing but frames."""
+        found = min((row for row in holding if is_own_frame(row) and self.is_within_gap(thread, row)), default=None,
+                    key=innerness)
+        return found and re.sub(r"^(?:[^(]*/)?([^(/]*)\([0-9]+\)", r"\1", found.name)
+
+    def is_within_gap(self, thread, frame):
+        others = [row for row in self.threads[thread] if not is_frame(row)]
+        bounds = [bound for step in self.steps for bound in (step.ts_ns, step.end_ns)]
+        return (not any(row.ts_ns < end(frame) and frame.ts_ns < end(row) for row in others)
+                and len({self.step_at(instant) for instant in (frame.ts_ns, *(
+                    bound for bound in bounds if frame.ts_ns < bound < end(frame)))}) == 1)
+
     def host(self, threads, instant, level):
         """A5: the first of the threads in which something is recorded says what; the last is that of the host's
         step."""
@@ -217,11 +230,12 @@ class Attributed:
                 inner = max(holding, key=innerness)
                 if oracle.is_call(inner):
                     return classes[0], stable(inner.name)
-                return classes[1], self.label(holding, level, lambda: self.gap(thread, instant))
+                return classes[1], self.label(holding, level, lambda: self.function(thread, holding)
+                                              or self.gap(thread, instant))
         return classes[2], self.gap(threads[-1], instant)
 
     def label(self, holding, level, otherwise=lambda: None, work=None):
-        """L4 with level 'top_name', where `work` is the name of case 3 and `otherwise` gives case 5."""
+        """L4 with level 'top_name', where `work` is the name of case 3 and `otherwise` gives cases 5 and 6."""
         found = label(holding, "top_op" if level == "top_name" else level)
         if level != "top_name" or not found or labelling(holding, "top_op").cat != "python_function":
             return found

@@ -1,6 +1,7 @@
 """No rule number dangles and no link breaks: whatever a comment, a query, a test or a document cites is there.
 
-Rules have a letter and a number, and are defined once: as `* **T1** ...` in a document.
+Rules have a letter and a number, and are defined once: as `* **T1** ...` in a document. A rule keeps its number: one
+that goes leaves a gap. The numbers of a letter ascend within a section.
 """
 import fnmatch
 import os
@@ -11,8 +12,9 @@ from support import ROOT
 from test_documents import DOCUMENTS, read
 
 # where the rules of a letter are defined
-HOMES = {**dict.fromkeys("TKALXPBFWQVEMGNRHYU", "sql/RULES.md"), "D": "sql/HTA.md", "S": "ext/README.md"}
+HOMES = {**dict.fromkeys("TKALCOJXPBFWQVEMGNRHYU", "sql/RULES.md"), "D": "sql/HTA.md", "S": "ext/README.md"}
 LETTERS = "".join(HOMES)
+LANGUAGES = ("C0", "C11", "C17", "C23")  # of control characters and of C itself: no rules
 ENDINGS = (".c", ".h", ".S", ".py", ".sh", ".sql", ".awk", ".css", ".js", ".tsv", ".md")
 FILE = r"[\w*/.]*[\w*]\.(?:c|h|S|py|sh|sql|awk|css|js|tsv|md|png)"
 
@@ -45,7 +47,8 @@ def citations(text):
     """(letter, number) of `T5`, and of all in `S1 to S22`."""
     for letter, first, last in re.findall(rf"\b([{LETTERS}])(\d{{1,2}})(?: to \1(\d{{1,2}}))?\b", text):
         for number in range(int(first), int(last or first) + 1):
-            yield letter, number
+            if f"{letter}{number}" not in LANGUAGES:
+                yield letter, number
 
 
 def anchors(document):
@@ -61,9 +64,23 @@ class Rules(unittest.TestCase):
         for letter, home in HOMES.items():
             numbers = [number for own, number, document in found if own == letter]
             with self.subTest(letter):
-                self.assertEqual(sorted(numbers), list(range(1, len(numbers) + 1)))
+                self.assertEqual(len(numbers), len(set(numbers)))
                 self.assertEqual({document for own, _, document in found if own == letter}, {home})
         self.assertEqual({letter for letter, _, _ in found}, set(HOMES))
+
+    def test_ascend_within_a_section(self):
+        for document in DOCUMENTS:
+            for part in re.split(r"(?m)^##+ ", read(document)):
+                for letter in LETTERS:
+                    numbers = [int(number) for number in re.findall(rf"(?m)^\* \*\*{letter}(\d+)\*\* ", part)]
+                    with self.subTest(document, section=part.split("\n", 1)[0], letter=letter):
+                        self.assertEqual(numbers, sorted(numbers))
+
+    def test_that_are_defined_are_cited(self):
+        """But those that say how to read the others."""
+        cited = {rule for path, text in sources() for rule in citations(text) if not path.endswith(".md")}
+        self.assertEqual({f"{letter}{number}" for letter, number, _ in definitions()
+                          if letter not in "DS" and (letter, number) not in cited}, set())
 
     def test_that_are_cited_are_defined(self):
         defined = {(letter, number) for letter, number, _ in definitions()}

@@ -52,6 +52,34 @@ class Made(made.InFolder):
                 for problem in json.loads(self.value("SELECT problems FROM trace_files(?)", path))]
 
 
+class Verdicts(Made):
+    def verdict(self, control, test, columns="verdict"):
+        for name, lengths in (("control", control), ("test", test)):
+            ends = [sum(lengths[:number]) for number in range(len(lengths) + 1)]
+            self.trace(*(step(number, start, length) for number, (start, length) in enumerate(zip(ends, lengths))),
+                       event("op", 0, ends[-1]), name=f"{name}.json")
+        self.found, = self.rows(f"SELECT {columns} FROM trace_verdict('control.json', 'test.json', NULL, NULL,"
+                                " 'steady', 'steady')")
+        return self.found[0] if len(self.found) == 1 else self.found
+
+    @staticmethod
+    def steady(*lengths):
+        """With a first and a last step."""
+        return [10, *lengths, 10]
+
+    def test_c1(self):
+        self.assertEqual(self.verdict(self.steady(10, 11, 10, 11, 30), self.steady(10, 11, 10, 11),
+                                      "control_left_out, test_left_out"), ("[5]", None))
+
+    def test_c2(self):
+        self.assertEqual(self.verdict(self.steady(10, 11, 12), self.steady(13, 14, 15)), "slower here")
+        self.assertEqual(self.verdict(self.steady(10, 11, 12), self.steady(11, 12, 13)), "no clear difference")
+
+    def test_c4(self):
+        self.assertEqual(self.verdict(self.steady(10, 10, 11, 10), self.steady(10, 30, 10, 30),
+                                      "verdict, slow_steps"), ("slower in some steps", 2))
+
+
 class Files(Made):
     def test_t7(self):
         for name in ("rank1", "a", "b"):

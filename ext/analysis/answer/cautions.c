@@ -13,11 +13,8 @@ struct caution *caution_add(struct cautions *cautions, enum caution_code code,
     if (!MEMORY_GROW(cautions->items, cautions->capacity, cautions->count + 1))
         return NULL;
     struct caution *caution = &cautions->items[cautions->count++];
-    *caution = (struct caution){.code = code,
-                                .severity = severity,
-                                .place = place,
-                                .ms = NAN,
-                                .is_said = true};
+    *caution = (struct caution){
+        .code = code, .severity = severity, .place = place, .ms = NAN, .is_said = true};
     return caution;
 }
 
@@ -52,7 +49,8 @@ void cautions_choose(struct cautions *cautions, const struct cautions_request *r
     for (size_t i = 0; i < cautions->count; i++) {
         struct caution *caution = &cautions->items[i];
         caution->is_most = caution == most;
-        caution->is_told = caution->is_most || (caution->code == CAUTION_LOAD && request->tells_load);
+        caution->is_told =
+            caution->is_most || (caution->code == CAUTION_LOAD && request->tells_load);
         if (caution->is_most && caution->severity > SEVERE_MOST)
             caution->severity = SEVERE_MOST;
         if (caution->is_most || caution->is_said)

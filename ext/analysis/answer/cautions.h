@@ -39,9 +39,9 @@ enum caution_code {
 struct caution {
     enum caution_code code;
     enum severity severity;
-    size_t place; /* the order of those that are as severe */
-    size_t of;    /* the check, the unit, the long step or the work that it is about */
-    bool of_load; /* CAUTION_LOAD: it is of a unit, else of all ranks together */
+    size_t place;          /* the order of those that are as severe */
+    size_t of;             /* the check, the unit, the long step or the work that it is about */
+    bool of_load;          /* CAUTION_LOAD: it is of a unit, else of all ranks together */
     int64_t parts, others; /* ranks or steps, of which this is one; and steps of the other side */
     int64_t rank;
     double factor; /* CAUTION_CLOCK */
@@ -59,10 +59,10 @@ struct cautions {
 
 struct cautions_request {
     double control_ms;
-    bool is_clear;  /* the judgement is */
+    bool is_clear;   /* the judgement is */
     bool tells_load; /* what load makes is said in any case */
-    bool is_severe; /* a caution is SEVERE_DEVICE: nothing makes most */
-    double largest; /* ms of the largest single cause, with the sign of the difference */
+    bool is_severe;  /* a caution is SEVERE_DEVICE: nothing makes most */
+    double largest;  /* ms of the largest single cause, with the sign of the difference */
 };
 
 /* A new caution. NULL if out of memory. */

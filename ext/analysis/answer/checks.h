@@ -1,5 +1,5 @@
 /*
-** What may make the comparison of two traces wrong (J1 to J4).
+** What may make the comparison of two traces wrong (J1 to J3).
 */
 #ifndef TRACEDIFF_CHECKS_H
 #define TRACEDIFF_CHECKS_H

@@ -8,12 +8,13 @@
 static bool is_beyond_load(const struct pair *pair, const struct load *load)
 {
     double diff = pair_diff(pair), control = pair->sides[0].mean;
-    double explained = diff > 0 ? control * (fmax(load->high, 1) - 1)
-                                : control * (1 - fmin(load->low, 1));
+    double explained =
+        diff > 0 ? control * (fmax(load->high, 1) - 1) : control * (1 - fmin(load->low, 1));
     return fabs(diff) - explained >= LOAD_LEAVES * fabs(diff);
 }
 
-enum judged judge(const struct pair *pair, const struct verdict *verdict, const struct load *load)
+enum judged judge(const struct pair *pair, const struct pair_verdict *verdict,
+                  const struct load *load)
 {
     if (verdict->is == VERDICT_NOTHING)
         return JUDGED_NOTHING;

@@ -25,7 +25,8 @@ struct load {
     bool other_work;  /* work changed */
 };
 
-enum judged judge(const struct pair *pair, const struct verdict *verdict, const struct load *load);
+enum judged judge(const struct pair *pair, const struct pair_verdict *verdict,
+                  const struct load *load);
 
 /* Whether a judgement tells a difference of the program: `test ...`. */
 static inline bool judged_is_told(enum judged judged)

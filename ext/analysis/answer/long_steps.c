@@ -47,8 +47,8 @@ static int iteration_order(const void *a, const void *b)
 bool side_parts_add(struct side_parts *parts, const struct attributed_step *step)
 {
     const struct pair_side *side = &parts->pair->sides[parts->side];
-    const struct pair_step *of = bsearch(&step->iteration, side->steps, side->count,
-                                         sizeof *side->steps, iteration_order);
+    const struct pair_step *of =
+        bsearch(&step->iteration, side->steps, side->count, sizeof *side->steps, iteration_order);
     bool wanted = of && (of->is_out || (parts->longest > 0 && of->ns == parts->longest));
     for (size_t i = 0; i < step->count; i++) {
         if (!parts_add(&parts->table, &parts->sum, &step->rows[i]) ||
@@ -110,9 +110,8 @@ static bool add_step(struct long_steps *steps, const struct side_parts *parts,
                              .name = NAME_NONE};
     double others = step.is_out ? kept + (double)side->left_out : kept - 1;
     step.ms = others > 0 ? (parts->side ? 1 : -1) * (ms - side->mean) / others : NAN;
-    step.is_much =
-        more >= LONG_PART * (double)side->windows * fabs(pair_diff(pair)) &&
-        more > LONG_BESIDE * (side->median - side->low);
+    step.is_much = more >= LONG_PART * (double)side->windows * fabs(pair_diff(pair)) &&
+                   more > LONG_BESIDE * (side->median - side->low);
     if (name != NAME_NONE &&
         (step.name = names_adopt(&steps->names, &names->items[name])) == NAME_NONE)
         return false;
@@ -126,10 +125,10 @@ bool long_steps_add(struct long_steps *steps, struct side_parts *parts, const st
                     const struct stopper *stopper, struct failure *failure)
 {
     const struct pair_side *side = &parts->pair->sides[parts->side];
-    bool done = sort_items(parts->sum.rows, parts->sum.count, sizeof *parts->sum.rows, part_order,
-                           stopper, failure) &&
-                sort_items(parts->items, parts->count, sizeof *parts->items, step_order, stopper,
-                           failure);
+    bool done =
+        sort_items(parts->sum.rows, parts->sum.count, sizeof *parts->sum.rows, part_order, stopper,
+                   failure) &&
+        sort_items(parts->items, parts->count, sizeof *parts->items, step_order, stopper, failure);
     for (size_t i = 0, from = 0; done && i < parts->count; from = i) {
         const struct long_part *most = &parts->items[i];
         for (; i < parts->count && parts->items[i].step == parts->items[from].step; i++) {

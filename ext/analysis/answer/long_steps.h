@@ -1,6 +1,6 @@
 /*
-** The steps that are outliers, and the longest step that is kept, if it is long: what they have more
-** of than other steps (C6).
+** The steps that are outliers, and the longest step that is kept, if it is long: what they have
+** more of than other steps (C6).
 */
 #ifndef TRACEDIFF_LONG_STEPS_H
 #define TRACEDIFF_LONG_STEPS_H
@@ -13,7 +13,7 @@ struct long_step {
     int64_t iteration;
     bool is_out;
     double ratio; /* by the median */
-    double ms;    /* that the mean of test less control has, or would have, more by it; or no number */
+    double ms;    /* more of test less control by it, if it is or were in the mean; or no number */
     bool is_much; /* of one that is kept: it matters to the verdict */
     /* What it has more of than the mean of all steps of its side. */
     int64_t rank;
@@ -34,8 +34,8 @@ bool pair_has_long_step(const struct pair *pair, int side);
 struct side_parts {
     const struct pair *pair;
     int side;
-    const int64_t *ranks; /* by index of rank */
-    wide_time longest;    /* ns, of the steps that are kept, if it is long; else 0 */
+    const int64_t *ranks;       /* by index of rank */
+    wide_time longest;          /* ns, of the steps that are kept, if it is long; else 0 */
     struct attributed_step sum; /* of all steps */
     struct table table;
     struct long_part *items; /* of the steps that are looked at; owned */

@@ -49,8 +49,7 @@ static void join(const struct pair *pair, struct pair_step *step, const struct p
     step->high = window->high > step->high ? window->high : step->high;
     step->rank = window->rank < step->rank ? window->rank : step->rank;
     step->of_host = step->of_host || window->of_host;
-    step->first_stratum =
-        of_strata(pair, step->first_stratum, window->first_stratum, false);
+    step->first_stratum = of_strata(pair, step->first_stratum, window->first_stratum, false);
     step->last_stratum = of_strata(pair, step->last_stratum, window->last_stratum, true);
 }
 
@@ -121,8 +120,8 @@ static void sum_up(struct pair_side *side, double *room)
         side->all_ns += step->ns;
         side->all_windows += step->windows;
         side->ranks = step->windows > side->ranks ? step->windows : side->ranks;
-        side->lowest_rank = i == 0 || step->rank < side->lowest_rank ? step->rank
-                                                                     : side->lowest_rank;
+        side->lowest_rank =
+            i == 0 || step->rank < side->lowest_rank ? step->rank : side->lowest_rank;
         side->of_host = side->of_host || step->of_host;
         if (step->is_out)
             continue;
@@ -162,8 +161,8 @@ bool pair_finish(struct pair *pair, const bool *whole, const struct stopper *sto
     for (int side = 0; side < 2; side++)
         if (!join_windows(pair, &pair->sides[side], stopper, failure))
             return false;
-    size_t most = pair->sides[0].count > pair->sides[1].count ? pair->sides[0].count
-                                                              : pair->sides[1].count;
+    size_t most =
+        pair->sides[0].count > pair->sides[1].count ? pair->sides[0].count : pair->sides[1].count;
     double *room = memory_items(most, sizeof *room);
     struct pair_step **longest = memory_items(most, sizeof *longest);
     bool *seen = memory_zeroed(pair->strata.count, sizeof *seen);

@@ -1,6 +1,6 @@
 /*
-** What is compared of two traces: the steps of both sides, with their lengths, and which of them are
-** kept (C1).
+** What is compared of two traces: the steps of both sides, with their lengths, and which of them
+** are kept (C1).
 */
 #ifndef TRACEDIFF_PAIR_H
 #define TRACEDIFF_PAIR_H
@@ -11,24 +11,24 @@
 
 /* A step: the windows of all ranks of one iteration. */
 struct pair_step {
-    int64_t iteration; /* NUMBER_NONE: whole traces */
-    int64_t windows;   /* one of each rank; of a job one */
-    wide_time ns;      /* of all windows */
-    wide_time low, high; /* ns, the shortest and the longest of them */
-    int64_t rank;        /* the lowest */
-    bool of_host;        /* a window has no device work */
+    int64_t iteration;                    /* NUMBER_NONE: whole traces */
+    int64_t windows;                      /* one of each rank; of a job one */
+    wide_time ns;                         /* of all windows */
+    wide_time low, high;                  /* ns, the shortest and the longest of them */
+    int64_t rank;                         /* the lowest */
+    bool of_host;                         /* a window has no device work */
     uint32_t first_stratum, last_stratum; /* ids in pair.strata; by name */
-    bool is_out;         /* an outlier, which is not compared */
-    double ms;           /* the mean of the windows */
+    bool is_out;                          /* an outlier, which is not compared */
+    double ms;                            /* the mean of the windows */
 };
 
 /* Times are in ms, and 0 without steps. */
 struct pair_side {
     struct pair_step *steps; /* ascending by iteration; owned */
     size_t count, capacity;
-    size_t left_out;         /* how many of them are outliers */
+    size_t left_out;                /* how many of them are outliers */
     double mean, median, low, high; /* of the steps that are kept */
-    int64_t windows;   /* of these; 0 for whole traces */
+    int64_t windows;                /* of these; 0 for whole traces */
     int64_t ranks, lowest_rank;
     bool of_host;
     wide_time all_ns; /* of all steps */

@@ -21,7 +21,7 @@
 #define STRATUM_PAIRS 0.9 /* C5: of the pairs of steps */
 #define STRATA_PART 0.75 /* C5: of test's steps in strata with enough of them */
 
-/* What makes two traces comparable (J1 to J4, L6) */
+/* What makes two traces comparable (J1 to J3, L6) */
 #define FEW_STEPS 3               /* fewer of a side are few, and tell no long step: J2.3, J2.4 */
 #define LONG_STEP_RATIO 1.15      /* by the median: J2.4 */
 #define LONG_STEP_OF 5            /* steps or more, of which a long one also stands out: J2.4 */
@@ -46,16 +46,16 @@
 #define LOAD_WAITS 0.5 /* C7: of the difference, by waits, gaps and calls */
 #define LOAD_LEAVES 0.25 /* C7.3: of the difference, that load does not explain */
 #define LOAD_BEYOND 0.5 /* C7, L7.5: of the difference, by operators, beyond what load explains */
-#define SECONDS_FROM 10000.0 /* C5: ms; steps from there on are in s */
-#define TIMES_FROM 999.5 /* C5: percent; from there on it is said how many times */
-#define SHARES_BELOW 9.995 /* C5: of the difference; shares from there on are not said */
+#define SECONDS_FROM 10000.0 /* C13: ms; steps from there on are in s */
+#define TIMES_FROM 999.5 /* C13: percent; from there on it is said how many times */
+#define SHARES_BELOW 9.995 /* C13: of the difference; shares from there on are not said */
 #define MOST_CAUTIONS 3 /* C8 */
 #define MOST_HEADS 6 /* C9: lines before the causes */
 #define MOST_WORKS 3 /* C10: lines of work */
 #define LINE_PART 0.01 /* C9: of the difference, of a cause that has a line */
-#define GAIN_PART 0.1 /* C11: of a cause, by which its gain differs, so that it is said */
-#define GAIN_UNITS 4.0 /* C11: halves of the last decimal; the same */
-#define REST_PART 0.75 /* C9: of all changes; if lines hold less, the rest says what it adds and takes */
+#define GAIN_PART 0.1 /* C16: of a cause, by which its gain differs, so that it is said */
+#define GAIN_UNITS 4.0 /* C16: halves of the last decimal; the same */
+#define REST_PART 0.75 /* C9.3: of all changes, which lines hold */
 #define MOST_OF_DIFFERENCE 0.5 /* L11.6: as a whole */
 #define MOST_OF_STEP 0.05 /* L11.6: of control's step, if the difference is not clear */
 #define OVERHEAD_RATIO 2.0 /* C12: between the differences with and without the profiler */

@@ -7,7 +7,7 @@
 #include "thresholds.h"
 
 /* A step of a stratum. */
-struct ranked {
+struct ranked_step {
     uint32_t stratum;
     int side;
     double ms;
@@ -22,21 +22,21 @@ struct stratum {
 
 static int ranked_order(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    const struct ranked_step *x = a, *y = b;
     return x->stratum != y->stratum ? COMPARE(x->stratum, y->stratum) : COMPARE(x->ms, y->ms);
 }
 
 /* The steps of both sides by stratum, then length; NULL on failure. */
-static struct ranked *rank_steps(const struct pair *pair, size_t *count,
-                                 const struct stopper *stopper, struct failure *failure)
+static struct ranked_step *rank_steps(const struct pair *pair, size_t *count,
+                                      const struct stopper *stopper, struct failure *failure)
 {
-    struct ranked *ranked =
+    struct ranked_step *ranked =
         memory_items(pair->sides[0].count + pair->sides[1].count, sizeof *ranked);
     *count = 0;
     for (int side = 0; side < 2 && ranked; side++)
         for (size_t i = 0; i < pair->sides[side].count; i++) {
             const struct pair_step *step = &pair->sides[side].steps[i];
-            ranked[(*count)++] = (struct ranked){step->first_stratum, side, step->ms};
+            ranked[(*count)++] = (struct ranked_step){step->first_stratum, side, step->ms};
         }
     if (ranked ? sort_items(ranked, *count, sizeof *ranked, ranked_order, stopper, failure)
                : failure_memory(failure))
@@ -46,7 +46,7 @@ static struct ranked *rank_steps(const struct pair *pair, size_t *count,
 }
 
 /* What a stratum is, of its steps by length. */
-static struct stratum stratum_of(const struct ranked *steps, size_t count, double *room)
+static struct stratum stratum_of(const struct ranked_step *steps, size_t count, double *room)
 {
     struct stratum stratum = {.longer = 0};
     double pairs = 0;
@@ -98,12 +98,12 @@ static void add_stratum(struct strata_sums *sums, const struct stratum *of, cons
 }
 
 /* C5 */
-static bool judge_sizes(struct verdict *verdict, const struct pair *pair,
+static bool judge_sizes(struct pair_verdict *verdict, const struct pair *pair,
                         const struct stopper *stopper, struct failure *failure)
 {
     struct strata_sums sums = {.known = 0};
     size_t count;
-    struct ranked *ranked = rank_steps(pair, &count, stopper, failure);
+    struct ranked_step *ranked = rank_steps(pair, &count, stopper, failure);
     double *room = ranked ? memory_items(count, sizeof *room) : NULL;
     if (!room) {
         memory_free(ranked);
@@ -123,16 +123,17 @@ static bool judge_sizes(struct verdict *verdict, const struct pair *pair,
         verdict->is = VERDICT_FASTER;
     else
         return true;
-    verdict->of = fmax(sums.slower, sums.faster) < STRATA_PART * sums.known ? OF_SOME_SIZES
-                                                                            : OF_LIKE_SIZES;
+    verdict->of =
+        fmax(sums.slower, sums.faster) < STRATA_PART * sums.known ? OF_SOME_SIZES : OF_LIKE_SIZES;
     return true;
 }
 
 /* C4 */
-static bool is_slower_in_some(const struct pair *pair, struct verdict *verdict)
+static bool is_slower_in_some(const struct pair *pair, struct pair_verdict *verdict)
 {
     const struct pair_side *control = &pair->sides[0], *test = &pair->sides[1];
-    int64_t slow = 0, within = 0, kept = 0, steps = test->windows / (test->ranks > 0 ? test->ranks : 1);
+    int64_t slow = 0, within = 0, kept = 0,
+            steps = test->windows / (test->ranks > 0 ? test->ranks : 1);
     double shortest = INFINITY, longest = 0; /* of those that are slow, and of the others */
     for (size_t i = 0; i < test->count; i++) {
         double ms = test->steps[i].ms;
@@ -171,11 +172,11 @@ static bool is_unclear(const struct pair *pair)
            (!pair_is_apart(pair) && fabs(diff) < range);
 }
 
-bool verdict_find(struct verdict *verdict, const struct pair *pair, bool same,
+bool verdict_find(struct pair_verdict *verdict, const struct pair *pair, bool same,
                   const struct stopper *stopper, struct failure *failure)
 {
     const struct pair_side *control = &pair->sides[0], *test = &pair->sides[1];
-    *verdict = (struct verdict){.is = VERDICT_UNCLEAR};
+    *verdict = (struct pair_verdict){.is = VERDICT_UNCLEAR};
     bool some = test->count > 0 && is_slower_in_some(pair, verdict);
     if (control->count == 0 || test->count == 0) {
         verdict->is = VERDICT_NOTHING;

@@ -11,17 +11,17 @@ enum verdict_is { VERDICT_NOTHING, VERDICT_SAME, VERDICT_UNCLEAR, VERDICT_SLOWER
 /* Of which steps a verdict of slower or faster is. */
 enum verdict_of { OF_STEPS, OF_SOME_STEPS, OF_LIKE_SIZES, OF_SOME_SIZES };
 
-struct verdict {
+struct pair_verdict {
     enum verdict_is is;
     enum verdict_of of;
     int64_t slow; /* of test's steps those that are longer than all of control's (C4) */
 };
 
 /* The verdict of a pair; `same`: every part takes the same time. */
-bool verdict_find(struct verdict *verdict, const struct pair *pair, bool same,
+bool verdict_find(struct pair_verdict *verdict, const struct pair *pair, bool same,
                   const struct stopper *stopper, struct failure *failure);
 
-static inline bool verdict_is_clear(const struct verdict *verdict)
+static inline bool verdict_is_clear(const struct pair_verdict *verdict)
 {
     return verdict->is >= VERDICT_SLOWER;
 }

@@ -21,8 +21,8 @@ struct undone {
 struct undo {
     struct undone *items; /* by gain; owned */
     size_t count;
-    wide_time recorded, after; /* ns of the chosen steps as recorded, and, if that is asked for, without
-                               ** all causes */
+    wide_time recorded; /* ns of the chosen steps */
+    wide_time after;    /* without all causes, if that is asked for */
     size_t steps;              /* how many these are */
     struct sim_parts parts;    /* of test: has the names of hiders */
 };

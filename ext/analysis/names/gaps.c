@@ -39,10 +39,11 @@ static bool add_gaps(struct gap_builder *builder, int64_t from, int64_t to)
         uint32_t step = stepped ? line->items[builder->at].row : 0;
         if (!MEMORY_GROW(gaps->items, gaps->capacity, gaps->count + 1))
             return failure_memory(builder->failure);
-        gaps->items[gaps->count++] = (struct gap){from, row_of_nearest(builder, step), step};
         more = stepped && builder->at + 1 < line->count && line->items[builder->at + 1].start < to;
-        if (more)
-            from = line->items[builder->at + 1].start;
+        int64_t end = more ? line->items[builder->at + 1].start : to;
+        gaps->items[gaps->count++] =
+            (struct gap){from, end, row_of_nearest(builder, step), step, ROW_NONE};
+        from = end;
     }
     return true;
 }
@@ -102,6 +103,50 @@ bool gaps_make(struct gaps *gaps, const struct span *spans, size_t count, const 
     memory_free(builder.nearest);
     if (!done)
         gaps_clear(gaps);
+    return done;
+}
+
+/* Adds a part of a gap, if it has any time. False if out of memory. */
+static bool add_part(struct gaps *to, struct gap gap, int64_t start, int64_t end,
+                     uint32_t function)
+{
+    gap.start = start;
+    gap.end = end;
+    gap.function = function;
+    if (start >= end)
+        return true;
+    if (!MEMORY_GROW(to->items, to->capacity, to->count + 1))
+        return false;
+    to->items[to->count++] = gap;
+    return true;
+}
+
+bool gaps_divide(struct gaps *gaps, const struct span *functions, size_t count,
+                 const struct stopper *stopper, struct failure *failure)
+{
+    struct gaps divided = {.count = 0};
+    bool done = true;
+    for (size_t i = 0, next = 0; i < gaps->count && done; i++) {
+        const struct gap *gap = &gaps->items[i];
+        int64_t reach = gap->start;
+        for (; next < count && functions[next].start < gap->end && done; next++) {
+            const struct span *function = &functions[next];
+            int64_t end = span_end(function);
+            done = stopper_goes_on(stopper, next, failure);
+            if (!done || function->start < gap->start || end > gap->end || end <= reach)
+                continue;
+            int64_t start = function->start > reach ? function->start : reach;
+            done = (add_part(&divided, *gap, reach, start, ROW_NONE) &&
+                    add_part(&divided, *gap, start, end, function->row)) ||
+                   failure_memory(failure);
+            reach = end;
+        }
+        done = done && stopper_goes_on(stopper, i, failure) &&
+               (add_part(&divided, *gap, reach, gap->end, ROW_NONE) || failure_memory(failure));
+    }
+    gaps_clear(done ? gaps : &divided);
+    if (done)
+        *gaps = divided;
     return done;
 }
 

@@ -59,6 +59,8 @@ struct label_builder {
     struct thread_labels *thread;
     struct open_event *open; /* those of a thread, after one around all */
     size_t open_capacity;
+    struct span *functions; /* of a thread: the Python frames of the user's code */
+    size_t function_count, function_capacity;
 };
 
 /* Selects the rows that take part. */
@@ -346,14 +348,38 @@ static bool make_stretches(struct label_builder *builder, const struct span *spa
            (nested || make_any(builder, spans, count));
 }
 
-/* Takes Python frames out of the spans of a thread. Returns how many are left. */
-static size_t drop_frames(const struct trace_file *file, struct span *spans, size_t count)
+/* Takes Python frames out of the spans of a thread, and keeps those of the user's code. `*left`:
+** how many spans are left. */
+static bool drop_frames(struct label_builder *builder, struct span *spans, size_t count,
+                        size_t *left)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!label_is_frame(file, spans[i].row))
-            spans[kept++] = spans[i];
-    return kept;
+    builder->function_count = *left = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!label_is_frame(builder->file, spans[i].row)) {
+            spans[(*left)++] = spans[i];
+        } else if (builder->levels & LABEL_FRAMES && is_own_frame(builder, spans[i].row)) {
+            if (!MEMORY_GROW(builder->functions, builder->function_capacity,
+                             builder->function_count + 1))
+                return failure_memory(builder->failure);
+            builder->functions[builder->function_count++] = spans[i];
+        }
+        if (!stopper_goes_on(builder->stopper, i, builder->failure))
+            return false;
+    }
+    return true;
+}
+
+/* Makes the gaps of a thread; its spans are those of other events than Python frames then. */
+static bool make_gaps(struct label_builder *builder, struct gaps *gaps, struct span *spans,
+                      size_t count)
+{
+    size_t left;
+    return drop_frames(builder, spans, count, &left) &&
+           gaps_make(gaps, spans, left, builder->steps, &builder->step_line, builder->stopper,
+                     builder->failure) &&
+           (builder->function_count == 0 ||
+            gaps_divide(gaps, builder->functions, builder->function_count, builder->stopper,
+                        builder->failure));
 }
 
 static bool make_thread(struct label_builder *builder, struct thread_labels *thread,
@@ -362,9 +388,7 @@ static bool make_thread(struct label_builder *builder, struct thread_labels *thr
     builder->thread = thread;
     if (!make_stretches(builder, spans, count))
         return false;
-    if (builder->levels & LABEL_GAPS &&
-        !gaps_make(&thread->gaps, spans, drop_frames(builder->file, spans, count), builder->steps,
-                   &builder->step_line, builder->stopper, builder->failure))
+    if (builder->levels & LABEL_GAPS && !make_gaps(builder, &thread->gaps, spans, count))
         return false;
     (void)memory_assign(&thread->items,
                         memory_resize(thread->items, thread->count * sizeof *thread->items));
@@ -397,6 +421,7 @@ bool labels_make(struct labels *labels, const struct trace_file *file, const str
         memory_free(builder.lines[i].events);
     memory_free(builder.own);
     memory_free(builder.open);
+    memory_free(builder.functions);
     memory_free(builder.step_line.items);
     spans_clear(&builder.spans);
     if (!done)

@@ -52,6 +52,13 @@ bool part_name_of_gap(struct part_names *names, const struct gap *gap, uint32_t 
 {
     uint32_t before, after;
     *name = NAME_NONE;
+    if (gap->function != ROW_NONE) { /* L4.5 */
+        const struct trace_file *file = names->file;
+        uint32_t own = file->columns.name[gap->function];
+        size_t length = frame_function(names->known->scratch, &file->names.items[own]);
+        *name = names_intern(names->names, names->known->scratch, length);
+        return *name != NAME_NONE || failure_memory(names->failure);
+    }
     if (!name_of_row(names, gap->before, &before) || !name_of_row(names, gap->after, &after))
         return false;
     if (before == NAME_NONE && after == NAME_NONE)

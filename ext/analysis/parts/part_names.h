@@ -46,10 +46,11 @@ struct name_origin part_origin_of_collective(const struct part_names *names, uin
 bool part_names_find(struct part_names *names, const struct name_origin *origin,
                      struct attributed *part);
 
-/* The id of the name of a gap; NAME_NONE if nothing is around it. */
+/* The id of the name of a gap, or of the function that it is time of; NAME_NONE if nothing is
+** around it. */
 bool part_name_of_gap(struct part_names *names, const struct gap *gap, uint32_t *name);
 
-/* Whether what stands for the top_op of a path is a gap (L4.5). */
+/* Whether what stands for the top_op of a path is a function or a gap (L4.5, L4.6). */
 bool part_needs_gap(const struct part_names *names, const struct name_origin *origin);
 
 #endif

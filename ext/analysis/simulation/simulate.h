@@ -1,5 +1,6 @@
 /*
-** One simulation: the times of all nodes of a graph when lags are other than recorded.
+** One simulation: the times of all nodes of a graph when lags are other than recorded: a model
+** (E10).
 */
 #ifndef TRACEDIFF_SIMULATE_H
 #define TRACEDIFF_SIMULATE_H

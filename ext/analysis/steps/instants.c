@@ -62,7 +62,8 @@ static bool add_gaps(struct instants *at, int64_t from, int64_t to)
     return true;
 }
 
-/* Adds time of a thread in an event. L4.5: in nothing but Python frames, it is named as a gap. */
+/* Adds time of a thread in an event. L4.5, L4.6: in nothing but Python frames, it is named as a
+** function or a gap. */
 static bool add_event(struct instants *at, enum step_class step_class,
                       const struct name_origin *origin, uint32_t track, int64_t from, int64_t to)
 {

@@ -14,9 +14,9 @@
 /* Takes what was written, and empties it. NAME_NONE: out of memory. */
 static uint32_t take(struct answer_causes *causes, struct writer *text)
 {
-    uint32_t id = text->failed ? NAME_NONE
-                               : names_intern(&causes->texts, text->length ? text->bytes : "",
-                                              text->length);
+    uint32_t id = text->failed
+                      ? NAME_NONE
+                      : names_intern(&causes->texts, text->length ? text->bytes : "", text->length);
     text->length = 0;
     return id;
 }
@@ -86,8 +86,8 @@ bool answer_work_find(struct answer_facts *facts, struct answer_causes *causes)
     struct writer text = {0};
     bool done = facts_work(facts);
     size_t count = done ? facts->work.count : 0;
-    bool in_steps = done && (call_trace_has_steps(&facts->each[0]) ||
-                             call_trace_has_steps(&facts->each[1]));
+    bool in_steps =
+        done && (call_trace_has_steps(&facts->each[0]) || call_trace_has_steps(&facts->each[1]));
     done = done && (memory_assign(&causes->works, memory_items(count, sizeof *causes->works)) ||
                     failure_memory(&facts->call->failure));
     for (size_t i = 0; done && i < count; i++) {
@@ -111,6 +111,7 @@ static bool add_cause(struct answer_causes *to, struct cause_words *words, size_
     const struct causes *causes = words->causes;
     const struct cause *cause = &causes->items[i];
     double windows[2] = {(double)causes->windows[0], (double)causes->windows[1]};
+    double both = 1e6 * windows[0] * windows[1]; /* of |diff|, in ms */
     const char *step_class =
         cause->step_class == CLASS_NONE ? NULL : step_class_name(cause->step_class);
     if (!MEMORY_GROW(to->items, to->capacity, to->count + 1))
@@ -123,9 +124,9 @@ static bool add_cause(struct answer_causes *to, struct cause_words *words, size_
         .rank = cause->rank,
         .control_ms = (double)cause->time[0] / windows[0] / 1e6,
         .test_ms = (double)cause->time[1] / windows[1] / 1e6,
-        .diff_ms = (double)cause->diff / windows[0] / windows[1] / 1e6,
+        .diff_ms = (double)cause->diff / both,
         .share = causes->diff == 0 ? NAN : (double)cause->diff / (double)causes->diff + 0.0,
-        .changes = (double)cause->changes / windows[0] / windows[1] / 1e6,
+        .changes = (double)cause->changes / both,
         .of = i,
         .is_wait = cause->kind == CAUSE_HOST_LATE || cause->kind == CAUSE_QUEUED ||
                    cause->kind == CAUSE_SYNCHRONIZED || cause->kind == CAUSE_NOT_RECORDED,
@@ -148,9 +149,8 @@ static bool add_cause(struct answer_causes *to, struct cause_words *words, size_
 static bool find_parts(struct answer_facts *facts, size_t shown, struct answer_causes *to)
 {
     struct cause_words words;
-    if (!facts_causes(facts) ||
-        !causes_merge(&facts->causes.causes, shown, call_stopper(facts->call),
-                      &facts->call->failure))
+    if (!facts_causes(facts) || !causes_merge(&facts->causes.causes, shown,
+                                              call_stopper(facts->call), &facts->call->failure))
         return false;
     bool done = cause_words_begin(&words, &facts->causes);
     words.bare = true;
@@ -160,12 +160,12 @@ static bool find_parts(struct answer_facts *facts, size_t shown, struct answer_c
     return done || failure_memory(&facts->call->failure);
 }
 
-/* Adds a row of trace_step_diff as a cause (C4). */
+/* Adds a row of trace_step_diff as a cause (C14). */
 static int add_alike(void *to, sqlite3_stmt *row)
 {
     static const char *const kinds[] = {
-        [CLASS_IDLE_CALL] = "host late", [CLASS_IDLE_HOST] = "host late",
-        [CLASS_IDLE_LAUNCH] = "host late", [CLASS_IDLE_WAIT] = "queued",
+        [CLASS_IDLE_CALL] = "host late",          [CLASS_IDLE_HOST] = "host late",
+        [CLASS_IDLE_LAUNCH] = "host late",        [CLASS_IDLE_WAIT] = "queued",
         [CLASS_IDLE_UNRECORDED] = "not recorded", [CLASS_NONE] = NULL};
     struct answer_causes *causes = to;
     const char *own = (const char *)sqlite3_column_text(row, 0);
@@ -185,9 +185,8 @@ static int add_alike(void *to, sqlite3_stmt *row)
         return SQLITE_NOMEM;
     struct answer_cause *item = &causes->items[causes->count++];
     *item = (struct answer_cause){.kind = kinds[of] ? kinds[of] : "like sizes",
-                                  .step_class = of < CLASS_NONE
-                                                    ? step_class_name((enum step_class)of)
-                                                    : NULL,
+                                  .step_class =
+                                      of < CLASS_NONE ? step_class_name((enum step_class)of) : NULL,
                                   .name = NAME_NONE,
                                   .rank = NUMBER_NONE,
                                   .control_ms = sqlite3_column_double(row, 2),
@@ -212,7 +211,7 @@ static int add_alike(void *to, sqlite3_stmt *row)
     return item->text == NAME_NONE || (text && item->name == NAME_NONE) ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* C4: like with like, and the mix as a whole. */
+/* C14: like with like, and the mix as a whole. */
 static bool find_alike(struct answer_facts *facts, struct answer_causes *causes)
 {
     static const char sql[] =
@@ -227,21 +226,21 @@ static bool find_alike(struct answer_facts *facts, struct answer_causes *causes)
     if (done && causes->mixed) {
         done = MEMORY_GROW(causes->items, causes->capacity, causes->count + 1);
         if (done)
-            causes->items[causes->count++] = (struct answer_cause){
-                .kind = "mix",
-                .step_class = "mix",
-                .name = NAME_NONE,
-                .text = names_intern(&causes->texts, mix, sizeof mix - 1),
-                .rank = NUMBER_NONE,
-                .control_ms = NAN,
-                .test_ms = NAN,
-                .diff_ms = causes->mix_ms,
-                .share = NAN,
-                .changes = fabs(causes->mix_ms),
-                .of = SIZE_MAX,
-                .is_mix = true,
-                .gain_ms = NAN,
-                .hidden_by = NAME_NONE};
+            causes->items[causes->count++] =
+                (struct answer_cause){.kind = "mix",
+                                      .step_class = "mix",
+                                      .name = NAME_NONE,
+                                      .text = names_intern(&causes->texts, mix, sizeof mix - 1),
+                                      .rank = NUMBER_NONE,
+                                      .control_ms = NAN,
+                                      .test_ms = NAN,
+                                      .diff_ms = causes->mix_ms,
+                                      .share = NAN,
+                                      .changes = fabs(causes->mix_ms),
+                                      .of = SIZE_MAX,
+                                      .is_mix = true,
+                                      .gain_ms = NAN,
+                                      .hidden_by = NAME_NONE};
         done = done || failure_memory(&facts->call->failure);
     }
     return done;
@@ -303,8 +302,7 @@ bool answer_gains_find(struct answer_facts *facts, size_t most, struct answer_ca
     const struct call_undo_request request = {.most = most, .hiders = true};
     struct failure *failure = &facts->call->failure;
     struct call_undo undone;
-    bool found =
-        call_undo_find(facts->call, facts->kept, &facts->causes, &request, &undone);
+    bool found = call_undo_find(facts->call, facts->kept, &facts->causes, &request, &undone);
     bool done = found && take_gains(facts, &undone.undo, causes);
     if (!found && failure->code == FAILURE_REQUEST) {
         causes->failed = names_intern(&causes->texts, failure->text, strlen(failure->text));

@@ -8,7 +8,8 @@
 #include "chart/writer.h"
 #include "functions/call/call_undo.h"
 
-/* A cause. Texts are ids in answer_causes.texts, or NAME_NONE; times are ms a step, or no number. */
+/* A cause. Texts are ids in answer_causes.texts, or NAME_NONE; times are ms a step, or no
+** number. */
 struct answer_cause {
     const char *kind;       /* as trace_step_causes has it, or 'like sizes' or 'mix' */
     const char *step_class; /* as trace_step_time has it; NULL: several */
@@ -16,7 +17,7 @@ struct answer_cause {
     bool named;   /* the text has the name */
     int64_t rank; /* the only one that differs so; NUMBER_NONE */
     double control_ms, test_ms, diff_ms, share, changes;
-    size_t of; /* in causes.items; SIZE_MAX: it is none of them (C4) */
+    size_t of;                     /* in causes.items; SIZE_MAX: it is none of them (C14) */
     bool is_wait, is_mix, is_work; /* is_work: device work, whose gain may be not known (E9.10) */
     double gain_ms;
     uint32_t hidden_by; /* in words */
@@ -36,7 +37,7 @@ struct answer_causes {
     size_t work_count;
     bool mixed;
     double alike_ms, mix_ms; /* of several strata: at like sizes, and from another mix */
-    uint32_t failed; /* why gains are not known, in words; NAME_NONE */
+    uint32_t failed;         /* why gains are not known, in words; NAME_NONE */
 };
 
 /* Finds work that changed. */

@@ -9,7 +9,8 @@
 #include "text/ascii.h"
 #include "work_sums.h"
 
-bool name_is_loader(const struct name *name)
+/* Whether the name of a cause is that of a loader of data. */
+static bool name_is_loader(const struct name *name)
 {
     return name && begins(name->text, name->text + name->length, "enumerate(DataLoader)");
 }
@@ -69,7 +70,7 @@ static bool list_units(struct answer_facts *facts)
     return true;
 }
 
-bool facts_units(struct answer_facts *facts)
+static bool facts_units(struct answer_facts *facts)
 {
     bool done = facts->has_units || (facts_each(facts) && list_units(facts));
     for (size_t i = 0; done && !facts->has_units && i < facts->unit_count; i++) {
@@ -102,10 +103,9 @@ bool facts_may_have_clock(const struct answer_facts *facts, const struct checks 
 
 bool facts_clock(struct answer_facts *facts, struct answer_unit *unit)
 {
-    unit->has_clock =
-        unit->has_clock ||
-        call_clock_factor_find(facts->call, unit->opened, unit->has_device ? &unit->device : NULL,
-                               &unit->clock);
+    unit->has_clock = unit->has_clock ||
+                      call_clock_factor_find(facts->call, unit->opened,
+                                             unit->has_device ? &unit->device : NULL, &unit->clock);
     return unit->has_clock;
 }
 
@@ -122,15 +122,15 @@ bool facts_causes(struct answer_facts *facts)
         .clock = facts->pair.clock,
         .iterations = {facts->pair.iterations[0], facts->pair.iterations[1]}};
     facts->has_causes =
-        facts->has_causes || (facts_kept(facts) && call_causes_find(facts->call, &request,
-                                                                    facts->kept, &facts->causes));
+        facts->has_causes ||
+        (facts_kept(facts) && call_causes_find(facts->call, &request, facts->kept, &facts->causes));
     return facts->has_causes;
 }
 
 bool facts_work(struct answer_facts *facts)
 {
-    facts->has_work = facts->has_work || (facts_each(facts) && call_work_find(facts->call, facts->each,
-                                                                              &facts->work));
+    facts->has_work = facts->has_work ||
+                      (facts_each(facts) && call_work_find(facts->call, facts->each, &facts->work));
     return facts->has_work;
 }
 
@@ -144,8 +144,7 @@ static bool give_device(void *from, const struct checks *checks, const struct ke
     bool done = facts->device || failure_memory(&facts->call->failure);
     for (size_t i = 0; done && i < facts->unit_count; i++) {
         struct answer_unit *unit = &facts->units[i];
-        done = unit->has_device =
-            device_sums_find(facts->call, unit->opened, &wish, &unit->device);
+        done = unit->has_device = device_sums_find(facts->call, unit->opened, &wish, &unit->device);
         facts->device[i] = &unit->device;
     }
     *sums = facts->device;
@@ -184,10 +183,9 @@ static bool find_waiting(struct answer_facts *facts)
             name_is_loader(name))
             waits += cause->diff;
     }
-    facts->load.is_waiting =
-        (double)waits / (double)causes->windows[0] / (double)causes->windows[1] / 1e6 /
-            pair_diff(&facts->pair.pair) >=
-        LOAD_WAITS;
+    facts->load.is_waiting = (double)waits / (double)causes->windows[0] /
+                                 (double)causes->windows[1] / 1e6 / pair_diff(&facts->pair.pair) >=
+                             LOAD_WAITS;
     return true;
 }
 
@@ -221,9 +219,8 @@ static bool find_load(struct answer_facts *facts)
         return true;
     if (!facts_units(facts))
         return false;
-    if (facts->pair.is_job
-            ? !call_host_factor_find(facts->call, facts->each, NULL, &facts->host)
-            : !facts_host(facts, &facts->units[0]))
+    if (facts->pair.is_job ? !call_host_factor_find(facts->call, facts->each, NULL, &facts->host)
+                           : !facts_host(facts, &facts->units[0]))
         return false;
     host = facts_load(facts);
     facts->load.there = host->outcome == FACTOR_ONE || host->outcome == FACTOR_DIFFERS;
@@ -235,10 +232,11 @@ static bool find_load(struct answer_facts *facts)
            (find_waiting(facts) && find_other_work(facts));
 }
 
-bool facts_open(struct call *call, enum step_clock clock, struct answer_facts *facts)
+bool facts_open(struct call *call, enum step_clock clock, bool one_by_one,
+                struct answer_facts *facts)
 {
     *facts = (struct answer_facts){.call = call};
-    if (!call_pair_open(call, clock, &facts->pair) || !find_load(facts))
+    if (!call_pair_open(call, clock, one_by_one, &facts->pair) || !find_load(facts))
         return false;
     facts->judged = judge(&facts->pair.pair, &facts->pair.verdict, &facts->load);
     return true;

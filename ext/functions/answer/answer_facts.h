@@ -17,7 +17,7 @@ struct answer_unit {
     int64_t rank; /* of a job */
     bool open, has_device, has_clock, has_host;
     struct call_trace opened[2]; /* by side, like all pairs here; the steps that are kept */
-    struct keyed device; /* by enum device_key */
+    struct keyed device;         /* by enum device_key */
     struct common_factor clock;
     struct common_factor host;
 };
@@ -31,7 +31,7 @@ struct answer_facts {
     struct answer_unit *units;
     size_t unit_count;
     const struct keyed **device; /* of the units */
-    struct call_causes causes; /* of the steps that are kept; not merged until a caller does */
+    struct call_causes causes;   /* of the steps that are kept; not merged until a caller does */
     struct checks checks;
     struct run_changes work;
     struct load load;
@@ -39,13 +39,13 @@ struct answer_facts {
     enum judged judged;
 };
 
-/* Opens the pair, and judges it. To be closed on failure, too. */
-bool facts_open(struct call *call, enum step_clock clock, struct answer_facts *facts);
+/* Opens the pair as call_pair_open(), and judges it. To be closed on failure, too. */
+bool facts_open(struct call *call, enum step_clock clock, bool one_by_one,
+                struct answer_facts *facts);
 
 /* These may be asked for if there is something to compare. Each returns false on failure. */
 bool facts_kept(struct answer_facts *facts);
 bool facts_each(struct answer_facts *facts);
-bool facts_units(struct answer_facts *facts);
 bool facts_causes(struct answer_facts *facts);
 bool facts_checks(struct answer_facts *facts);
 bool facts_work(struct answer_facts *facts);
@@ -65,8 +65,5 @@ const struct common_factor *facts_load(const struct answer_facts *facts);
 
 /* Does nothing to a zeroed struct. */
 void facts_close(struct answer_facts *facts);
-
-/* Whether the name of a cause is that of a loader of data. */
-bool name_is_loader(const struct name *name);
 
 #endif

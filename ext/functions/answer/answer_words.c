@@ -17,7 +17,7 @@
 ** body is cut. */
 struct words {
     struct answer *answer;
-    struct amounts amounts;
+    struct time_format amounts;
     const struct answer_line *line;
     struct writer prefix, body, tail, behind;
 };
@@ -218,11 +218,10 @@ static void write_untraced(struct words *words)
 const char *caution_code(const struct answer *answer, const struct caution *caution)
 {
     static const char *const codes[] = {
-        [CAUTION_MODE] = "modes",
-        [CAUTION_OVERHEAD] = "overhead", [CAUTION_LOAD] = "load",
-        [CAUTION_CLOCK] = "clock",       [CAUTION_RANKS] = "ranks",
-        [CAUTION_OUTLIER] = "outlier",   [CAUTION_LONG_STEP] = "long_step",
-        [CAUTION_GAINS] = "gains"};
+        [CAUTION_MODE] = "modes",          [CAUTION_OVERHEAD] = "overhead",
+        [CAUTION_LOAD] = "load",           [CAUTION_CLOCK] = "clock",
+        [CAUTION_RANKS] = "ranks",         [CAUTION_OUTLIER] = "outlier",
+        [CAUTION_LONG_STEP] = "long_step", [CAUTION_GAINS] = "gains"};
     return caution->code == CAUTION_CHECK
                ? check_words_topic(answer->facts.checks.items[caution->of].code)
                : codes[caution->code];
@@ -232,8 +231,8 @@ bool caution_names_rank(const struct answer *answer, const struct caution *cauti
 {
     const struct call_pair *pair = &answer->facts.pair;
     bool of_step = caution->code == CAUTION_OUTLIER || caution->code == CAUTION_LONG_STEP;
-    bool of_rank = caution->code == CAUTION_CLOCK ||
-                   (caution->code == CAUTION_LOAD && caution->of_load);
+    bool of_rank =
+        caution->code == CAUTION_CLOCK || (caution->code == CAUTION_LOAD && caution->of_load);
     return pair->is_job && pair->ranks.ranks > 1 && (of_step || (of_rank && caution->parts == 1));
 }
 
@@ -242,8 +241,8 @@ static void write_surplus(struct words *words, const struct long_step *step)
 {
     const struct answer *answer = words->answer;
     const char *own = step->step_class == CLASS_NONE ? "" : step_class_name(step->step_class);
-    bool unrecorded = step->step_class == CLASS_IDLE_UNRECORDED ||
-                      step->step_class == CLASS_UNRECORDED;
+    bool unrecorded =
+        step->step_class == CLASS_IDLE_UNRECORDED || step->step_class == CLASS_UNRECORDED;
     struct writer *text = &words->body;
     if (answer->facts.pair.is_job)
         write_format(text, "rank %lld has ", (long long)step->rank);
@@ -365,7 +364,8 @@ static void write_caution(struct words *words)
         write_check(words, caution);
         break;
     case CAUTION_MODE:
-        write_change_of_runs(text, &answer->facts.work, &answer->facts.work.items[caution->of], true);
+        write_change_of_runs(text, &answer->facts.work, &answer->facts.work.items[caution->of],
+                             true);
         write_string(text, ": it runs Python in each operator");
         break;
     case CAUTION_OVERHEAD:
@@ -389,8 +389,7 @@ static void write_caution(struct words *words)
         break;
     }
     if (!isnan(words->line->diff_ms)) {
-        write_string(&words->tail,
-                     caution->code == CAUTION_OUTLIER ? "; would add " : "; makes ");
+        write_string(&words->tail, caution->code == CAUTION_OUTLIER ? "; would add " : "; makes ");
         write_change_of(words, &words->tail, words->line->diff_ms);
     }
 }
@@ -428,7 +427,7 @@ static void write_share(struct words *words)
                  class_word(line));
 }
 
-/* C11: what a step gains if only this cause is undone. */
+/* C16: what a step gains if only this cause is undone. */
 static void write_gain(struct words *words)
 {
     const struct answer_causes *causes = &words->answer->causes;
@@ -466,8 +465,8 @@ static bool write_cause(struct words *words)
     write_share(words);
     if (!words->line->counts)
         write_bytes(&words->body, text->text, text->length);
-    else if (!answer_cause_text(&words->answer->facts, causes, words->line->of,
-                                words->line->counts, &words->body))
+    else if (!answer_cause_text(&words->answer->facts, causes, words->line->of, words->line->counts,
+                                &words->body))
         return false;
     if (cause->rank != NUMBER_NONE)
         write_format(&words->tail, ", only on rank %lld", (long long)cause->rank);
@@ -563,13 +562,12 @@ static bool judge_in_words(struct words *words, struct answer_line *line)
 
 bool answer_words_write(struct answer *answer)
 {
-    struct words words = {.answer = answer, .amounts = amounts_of(&answer->facts.pair.pair)};
+    struct words words = {.answer = answer, .amounts = time_format_of(&answer->facts.pair.pair)};
     bool done = true;
     for (size_t i = 0; i < answer->line_count && done; i++) {
         words.line = &answer->lines[i];
         done = write_line(&words) && join(&words, &answer->lines[i]) &&
-               (answer->lines[i].kind != LINE_VERDICT ||
-                judge_in_words(&words, &answer->lines[i]));
+               (answer->lines[i].kind != LINE_VERDICT || judge_in_words(&words, &answer->lines[i]));
         words.prefix.length = words.body.length = words.tail.length = words.behind.length = 0;
     }
     writer_clear(&words.prefix);

@@ -5,7 +5,7 @@
 #define TRACEDIFF_ANSWER_WORDS_H
 
 #include "call_answer.h"
-#include "functions/words/amounts.h"
+#include "functions/words/time_format.h"
 
 enum { LINE_LENGTH = 100 /* characters of a line, at most */ };
 

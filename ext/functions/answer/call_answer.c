@@ -72,6 +72,7 @@ static void add_heads(struct answer *answer)
         if (caution_names_rank(answer, caution))
             line->rank = caution->rank;
     }
+    answer->line_count = at_most(answer->line_count, MOST_HEADS);
 }
 
 /* Whether a cause may have a line: it is 1 % of the difference, or steps are of several strata. */
@@ -118,8 +119,8 @@ static bool is_named(const struct layout *layout, const struct answer_work *work
     }
     for (size_t i = 0; i < causes->count && i < layout->sure; i++) {
         const struct answer_cause *cause = &causes->items[i];
-        if (is_line(layout, cause) && ((cause->name == work->name && cause->named) ||
-                                       replaces(answer, cause, work->name)))
+        if (is_line(layout, cause) &&
+            ((cause->name == work->name && cause->named) || replaces(answer, cause, work->name)))
             return true;
     }
     return false;
@@ -237,7 +238,8 @@ static bool has_gains(const struct answer *answer)
     const struct call_pair *pair = &answer->facts.pair;
     return answer->request.gains && pair->pair.strata_count == 1 &&
            answer->facts.judged != JUDGED_SAME &&
-           (pair->clock != CLOCK_HOST || (pair->pair.sides[0].of_host && pair->pair.sides[1].of_host));
+           (pair->clock != CLOCK_HOST ||
+            (pair->pair.sides[0].of_host && pair->pair.sides[1].of_host));
 }
 
 /* Finds causes, work and gains, and lays them out. */
@@ -285,10 +287,10 @@ bool call_answer_find(struct call *call, const struct answer_request *request,
 {
     struct layout layout = {.answer = answer};
     *answer = (struct answer){.request = *request, .causes = {.failed = NAME_NONE}};
-    if (!facts_open(call, request->clock, &answer->facts))
+    if (!facts_open(call, request->clock, false, &answer->facts))
         return false;
     answer->compared = answer->facts.judged != JUDGED_NOTHING;
-    layout.least = amounts_of(&answer->facts.pair.pair).least;
+    layout.least = time_format_of(&answer->facts.pair.pair).least;
     if (answer->compared &&
         !call_cautions_find(&answer->facts, answer_untraced(answer), &answer->cautions))
         return false;

@@ -62,8 +62,8 @@ struct answer {
     size_t line_count;
 };
 
-/* Reads the arguments of a function that gives an answer: the sides, their selections, the clock, and
-** these. */
+/* Reads the arguments of a function that gives an answer: the sides, their selections, the clock,
+** and these. */
 bool answer_request_read(struct call *call, struct answer_request *request);
 
 /* Descriptions of these arguments. */
@@ -73,7 +73,7 @@ bool answer_request_read(struct call *call, struct answer_request *request);
      "ms a step of control, measured without the profiler; default not known"}, \
     {"test_untraced", TAKES_AMOUNT, false, "the same for test"}, \
     {"gains", TAKES_FLAG, false, \
-     "1: causes end with what a step gains if they are undone (C11), which takes about half of the " \
+     "1: causes end with what a step gains if they are undone, which takes about half of the " \
      "time; default 1"}
 /* clang-format on */
 

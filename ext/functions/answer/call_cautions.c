@@ -9,18 +9,18 @@
 #include "text/ascii.h"
 
 /* While cautions are found. Times are ms a step. */
-struct finder {
+struct caution_finder {
     struct answer_facts *facts;
     struct call_cautions *found;
     double diff;
-    double late;    /* that the device waits longer for the host */
-    double waiting; /* that it waits on the side with less of it */
-    double largest; /* of the largest single cause, with the sign of the difference */
+    double late;     /* that the device waits longer for the host */
+    double waiting;  /* that it waits on the side with less of it */
+    double largest;  /* of the largest single cause, with the sign of the difference */
     double *path[2]; /* by unit: of the path of the job in which its rank computes */
 };
 
-static struct caution *add(struct finder *finder, enum caution_code code, enum severity severity,
-                           size_t place)
+static struct caution *add(struct caution_finder *finder, enum caution_code code,
+                           enum severity severity, size_t place)
 {
     struct caution *caution = caution_add(&finder->found->chosen, code, severity, place);
     if (caution)
@@ -36,7 +36,7 @@ static bool take_parts(void *to, const struct attributed_step *step)
     return side_parts_add(to, step);
 }
 
-static bool find_long_steps(struct finder *finder)
+static bool find_long_steps(struct caution_finder *finder)
 {
     struct answer_facts *facts = finder->facts;
     struct call_pair *pair = &facts->pair;
@@ -46,12 +46,12 @@ static bool find_long_steps(struct finder *finder)
         if (!pair_has_long_step(&pair->pair, side))
             continue;
         side_parts_begin(&parts, &pair->pair, side, asked->trace.ranks);
-        struct side_steps steps = {.take = take_parts, .to = &parts};
-        bool done = side_steps_take(facts->call, asked, LEVEL_TOP_OP, pair->clock, &steps) &&
-                    long_steps_add(&finder->found->long_steps, &parts,
-                                   attribution_names(steps.attribution),
-                                   call_stopper(facts->call), &facts->call->failure);
-        side_steps_close(&steps);
+        struct steps_walk steps = {.take = take_parts, .to = &parts};
+        bool done =
+            steps_walk_take(facts->call, asked, LEVEL_TOP_OP, pair->clock, &steps) &&
+            long_steps_add(&finder->found->long_steps, &parts, attribution_names(steps.attribution),
+                           call_stopper(facts->call), &facts->call->failure);
+        steps_walk_close(&steps);
         side_parts_clear(&parts);
         if (!done)
             return false;
@@ -60,7 +60,7 @@ static bool find_long_steps(struct finder *finder)
 }
 
 /* Finds what the device waits for the host, and the largest cause. */
-static bool find_waiting(struct finder *finder)
+static bool find_waiting(struct caution_finder *finder)
 {
     struct answer_facts *facts = finder->facts;
     wide_time late = 0, waits[2] = {0, 0}, largest = 0;
@@ -88,7 +88,7 @@ static bool find_waiting(struct finder *finder)
 }
 
 /* Adds what makes two traces not comparable. */
-static bool add_checks(struct finder *finder)
+static bool add_checks(struct caution_finder *finder)
 {
     const struct checks *checks = &finder->facts->checks;
     const struct long_steps *steps = &finder->found->long_steps;
@@ -123,7 +123,7 @@ static bool add_checks(struct finder *finder)
 }
 
 /* Adds that only one side has a dispatch mode, which runs Python in each operator. */
-static bool add_mode(struct finder *finder)
+static bool add_mode(struct caution_finder *finder)
 {
     struct answer_facts *facts = finder->facts;
     if (facts->pair.pair.strata_count != 1)
@@ -145,7 +145,7 @@ static bool add_mode(struct finder *finder)
 }
 
 /* C12: adds that the profiler changes the difference. */
-static bool add_overhead(struct finder *finder, double untraced)
+static bool add_overhead(struct caution_finder *finder, double untraced)
 {
     double diff = finder->diff;
     if (untraced * diff <= 0 || fabs(untraced) >= OVERHEAD_RATIO * fabs(diff) ||
@@ -156,7 +156,7 @@ static bool add_overhead(struct finder *finder, double untraced)
 
 /* Finds how long each rank computes on the path of a job. */
 struct path_sum {
-    const struct finder *finder;
+    const struct caution_finder *finder;
     const struct call_trace *opened;
     double *of_unit;
 };
@@ -179,7 +179,7 @@ static bool take_path(void *to, const struct attributed_step *step)
     return true;
 }
 
-static bool find_path(struct finder *finder)
+static bool find_path(struct caution_finder *finder)
 {
     struct answer_facts *facts = finder->facts;
     if (finder->path[0])
@@ -188,11 +188,11 @@ static bool find_path(struct finder *finder)
     for (int side = 0; done && side < 2; side++) {
         finder->path[side] = memory_zeroed(facts->unit_count, sizeof *finder->path[side]);
         struct path_sum sum = {finder, &facts->kept[side], finder->path[side]};
-        struct side_steps steps = {.take = take_path, .to = &sum};
+        struct steps_walk steps = {.take = take_path, .to = &sum};
         done = (finder->path[side] || failure_memory(&facts->call->failure)) &&
-               side_steps_take(facts->call, &facts->kept[side], LEVEL_ANNOTATION,
-                               facts->pair.clock, &steps);
-        side_steps_close(&steps);
+               steps_walk_take(facts->call, &facts->kept[side], LEVEL_ANNOTATION, facts->pair.clock,
+                               &steps);
+        steps_walk_close(&steps);
         for (size_t i = 0; done && i < facts->unit_count; i++)
             finder->path[side][i] /= (double)facts->pair.pair.sides[side].windows;
     }
@@ -200,15 +200,15 @@ static bool find_path(struct finder *finder)
 }
 
 /* What a factor makes of the time that a rank computes on the path (L11.1). */
-static double of_path(const struct finder *finder, size_t unit, double factor)
+static double of_path(const struct caution_finder *finder, size_t unit, double factor)
 {
     return factor > 1 ? finder->path[1][unit] * (1 - 1 / factor)
                       : finder->path[0][unit] * (factor - 1);
 }
 
 /* The caution of one factor, up or down, of several units; NULL on failure. */
-static struct caution *add_factor(struct finder *finder, enum caution_code code, size_t unit,
-                                  double factor, struct caution *earlier)
+static struct caution *add_factor(struct caution_finder *finder, enum caution_code code,
+                                  size_t unit, double factor, struct caution *earlier)
 {
     bool clock = code == CAUTION_CLOCK;
     if (!earlier) {
@@ -223,7 +223,7 @@ static struct caution *add_factor(struct finder *finder, enum caution_code code,
 }
 
 /* Whether one factor of all kernels of a unit is to be said. */
-static bool has_clock(const struct finder *finder, const struct answer_unit *unit)
+static bool has_clock(const struct caution_finder *finder, const struct answer_unit *unit)
 {
     return unit->clock.outcome == FACTOR_ONE &&
            (finder->facts->pair.is_job ||
@@ -231,7 +231,7 @@ static bool has_clock(const struct finder *finder, const struct answer_unit *uni
 }
 
 /* Adds that kernels are slower or faster by one factor. */
-static bool add_clocks(struct finder *finder)
+static bool add_clocks(struct caution_finder *finder)
 {
     struct answer_facts *facts = finder->facts;
     bool is_job = facts->pair.is_job;
@@ -268,7 +268,7 @@ static bool add_clocks(struct finder *finder)
 
 /* What one factor of the host makes of the waits of a device (L11.2); no number: it does not make
 ** them longer. */
-static double of_waits(const struct finder *finder, const struct common_factor *host)
+static double of_waits(const struct caution_finder *finder, const struct common_factor *host)
 {
     double factor = host->factor;
     if ((factor > 1) != (finder->late > 0))
@@ -278,7 +278,7 @@ static double of_waits(const struct finder *finder, const struct common_factor *
 }
 
 /* Whether the load of ranks is to be looked at. */
-static bool asks_for_hosts(const struct finder *finder)
+static bool asks_for_hosts(const struct caution_finder *finder)
 {
     const struct answer_facts *facts = finder->facts;
     const struct pair_side *sides = facts->pair.pair.sides;
@@ -290,7 +290,7 @@ static bool asks_for_hosts(const struct finder *finder)
 }
 
 /* Adds the load of the host: of the ranks that have one factor, else of all together. */
-static bool add_loads(struct finder *finder)
+static bool add_loads(struct caution_finder *finder)
 {
     struct answer_facts *facts = finder->facts;
     bool of_host = facts->pair.pair.sides[1].of_host, any = false;
@@ -311,7 +311,7 @@ static bool add_loads(struct finder *finder)
         *at = (size_t)(caution - finder->found->chosen.items);
         caution->of_load = any = true;
         caution->is_said = facts->load.there;
-        double ms = !of_host              ? of_waits(finder, &unit->host)
+        double ms = !of_host             ? of_waits(finder, &unit->host)
                     : facts->pair.is_job ? of_path(finder, i, factor)
                                          : 0;
         if (!isnan(ms))
@@ -350,7 +350,7 @@ static bool is_checked(const struct checks *checks, int side)
 }
 
 /* Adds the outliers, of which the longest is named. */
-static bool add_outliers(struct finder *finder)
+static bool add_outliers(struct caution_finder *finder)
 {
     const struct long_steps *steps = &finder->found->long_steps;
     size_t longest = find_longest(steps, true);
@@ -374,7 +374,7 @@ static bool add_outliers(struct finder *finder)
 }
 
 /* Adds the steps that are long and kept, and matter to the verdict. */
-static bool add_long_steps(struct finder *finder)
+static bool add_long_steps(struct caution_finder *finder)
 {
     const struct long_steps *steps = &finder->found->long_steps;
     for (size_t i = 0; i < steps->count; i++) {
@@ -395,22 +395,22 @@ static bool add_long_steps(struct finder *finder)
 
 bool call_cautions_find(struct answer_facts *facts, double untraced, struct call_cautions *found)
 {
-    struct finder finder = {
+    struct caution_finder finder = {
         .facts = facts, .found = found, .diff = pair_diff(&facts->pair.pair)};
     struct cautions_request request = {.control_ms = facts->pair.pair.sides[0].mean,
                                        .is_clear = facts->judged == JUDGED_CLEAR,
-                                       .tells_load = facts->judged >= JUDGED_LOAD && facts->load.there};
+                                       .tells_load =
+                                           facts->judged >= JUDGED_LOAD && facts->load.there};
     *found = (struct call_cautions){.chosen = {.count = 0}};
     bool done = facts_checks(facts) && find_long_steps(&finder) && find_waiting(&finder) &&
-                add_checks(&finder) && add_mode(&finder) && add_overhead(&finder, untraced) && add_loads(&finder) &&
-                add_clocks(&finder) &&
+                add_checks(&finder) && add_mode(&finder) && add_overhead(&finder, untraced) &&
+                add_loads(&finder) && add_clocks(&finder) &&
                 (facts->pair.ranks.left_out.count == facts->pair.ranks.left_out.taken ||
                  add(&finder, CAUTION_RANKS, SEVERE_LEFT_OUT, 0)) &&
                 add_outliers(&finder) && add_long_steps(&finder);
     request.largest = finder.largest;
     for (size_t i = 0; done && i < found->chosen.count; i++)
-        request.is_severe =
-            request.is_severe || found->chosen.items[i].severity == SEVERE_DEVICE;
+        request.is_severe = request.is_severe || found->chosen.items[i].severity == SEVERE_DEVICE;
     if (done)
         cautions_choose(&found->chosen, &request);
     for (int side = 0; side < 2; side++)

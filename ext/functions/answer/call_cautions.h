@@ -13,8 +13,8 @@ struct call_cautions {
     struct long_steps long_steps;
 };
 
-/* Finds the cautions of a pair that has something to compare. `untraced`: ms, the difference without
-** the profiler, or no number. On failure, fills call->failure; to be closed then, too. */
+/* Finds the cautions of a pair that has something to compare. `untraced`: ms, the difference
+** without the profiler, or no number. On failure, fills call->failure; to be closed then, too. */
 bool call_cautions_find(struct answer_facts *facts, double untraced, struct call_cautions *found);
 
 void call_cautions_close(struct call_cautions *found);

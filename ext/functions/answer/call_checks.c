@@ -13,7 +13,7 @@ struct steps_read {
     struct checks *checks;
     int side;
     const int64_t *ranks;
-    struct side_steps from;
+    struct steps_walk from;
     struct check_step *items;
     size_t count, capacity;
 };
@@ -75,10 +75,10 @@ static bool read_steps(struct call *call, const struct checks_request *request, 
 {
     const struct call_trace *opened = &request->opened[side];
     struct steps_read steps = {.checks = checks, .side = side, .ranks = opened->trace.ranks};
-    steps.from = (struct side_steps){.take = take_step, .to = &steps};
-    bool done = side_steps_take(call, opened, LEVEL_MODULE, request->clock, &steps.from) &&
+    steps.from = (struct steps_walk){.take = take_step, .to = &steps};
+    bool done = steps_walk_take(call, opened, LEVEL_MODULE, request->clock, &steps.from) &&
                 check_steps_add(&checks->sides[side], steps.items, steps.count, &call->failure);
-    side_steps_close(&steps.from);
+    steps_walk_close(&steps.from);
     memory_free(steps.items);
     return done;
 }
@@ -178,9 +178,9 @@ static int tell_key(struct files_read *files, const struct known_key *known, sql
     if (known->item && item.kind == VALUE_NONE)
         return SQLITE_NOMEM;
     if (inside) {
-        sqlite3_bind_value(inside, 1, sqlite3_column_value(row, 1));
+        code = sqlite3_bind_value(inside, 1, sqlite3_column_value(row, 1));
         sqlite3_bind_text(inside, 2, known->path, -1, SQLITE_STATIC);
-        code = sqlite3_step(inside);
+        code = code == SQLITE_OK ? sqlite3_step(inside) : SQLITE_NOMEM;
     }
     if (code != SQLITE_ROW) {
         code = code == SQLITE_NOMEM || code == SQLITE_INTERRUPT ? code : SQLITE_OK; /* no JSON */

@@ -5,24 +5,22 @@
 #include "base/memory.h"
 #include "functions/call/step_text.h"
 
-bool side_steps_take(struct call *call, const struct call_trace *opened, enum label_level level,
-                     enum step_clock clock, struct side_steps *steps)
+bool steps_walk_take(struct call *call, const struct call_trace *opened, enum label_level level,
+                     enum step_clock clock, struct steps_walk *steps)
 {
-    const struct attribution_request request = {
-        .level = level, .clock = clock, .job = opened->job};
+    const struct attribution_request request = {.level = level, .clock = clock, .job = opened->job};
     struct attributed_step step = {.count = 0};
     steps->attribution = attribution_new(&opened->trace, &opened->steps, &request,
                                          call_stopper(call), &call->failure);
     bool done = steps->attribution;
     for (size_t i = 0; done && i < attribution_count(steps->attribution); i++)
         done = attribution_step(steps->attribution, i, &step, &call->failure) &&
-               (step.count == 0 || steps->take(steps->to, &step) ||
-                failure_memory(&call->failure));
+               (step.count == 0 || steps->take(steps->to, &step) || failure_memory(&call->failure));
     memory_free(step.rows);
     return done;
 }
 
-void side_steps_close(struct side_steps *steps)
+void steps_walk_close(struct steps_walk *steps)
 {
     attribution_free(steps->attribution);
     steps->attribution = NULL;
@@ -102,11 +100,13 @@ static bool list_kept(struct call_pair *pair, int side)
     return true;
 }
 
-bool call_pair_open(struct call *call, enum step_clock clock, struct call_pair *pair)
+bool call_pair_open(struct call *call, enum step_clock clock, bool one_by_one,
+                    struct call_pair *pair)
 {
     bool all[2], same;
     *pair = (struct call_pair){.clock = clock};
-    if (!compared_ranks_find(call, &pair->ranks))
+    if (!compared_ranks_find(call, &pair->ranks) ||
+        (one_by_one && !compared_ranks_split(&pair->ranks, &call->failure)))
         return false;
     const struct call_sides_request request = {
         .ranks = {&pair->ranks.chosen[0], &pair->ranks.chosen[1]}, .quoted = true};
@@ -115,10 +115,10 @@ bool call_pair_open(struct call *call, enum step_clock clock, struct call_pair *
     bool done = pair->open;
     for (int side = 0; done && side < 2; side++) {
         struct lengths lengths = {&pair->pair, &pair->asked[side], side};
-        struct side_steps steps = {.take = add_length, .to = &lengths};
-        done = side_steps_take(call, &pair->asked[side], LEVEL_ANNOTATION, clock, &steps) &&
+        struct steps_walk steps = {.take = add_length, .to = &lengths};
+        done = steps_walk_take(call, &pair->asked[side], LEVEL_ANNOTATION, clock, &steps) &&
                asks_for_all(call, side, &all[side]);
-        side_steps_close(&steps);
+        steps_walk_close(&steps);
     }
     done = done && pair_finish(&pair->pair, all, call_stopper(call), &call->failure) &&
            is_same(call, pair, &same) &&

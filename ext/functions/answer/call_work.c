@@ -31,8 +31,7 @@ static bool same_device(struct call *call, const struct call_trace *opened, bool
     return done;
 }
 
-bool call_work_find(struct call *call, const struct call_trace *opened,
-                    struct run_changes *changes)
+bool call_work_find(struct call *call, const struct call_trace *opened, struct run_changes *changes)
 {
     const struct run_side sides[2] = {{&opened[0].trace, &opened[0].steps},
                                       {&opened[1].trace, &opened[1].steps}};

@@ -1,5 +1,6 @@
 /*
-** Operators and kernels that run more or less often on one of the sides that a call has opened (L5).
+** Operators and kernels that run more or less often on one of the sides that a call has opened:
+** L5.
 */
 #ifndef TRACEDIFF_CALL_WORK_H
 #define TRACEDIFF_CALL_WORK_H

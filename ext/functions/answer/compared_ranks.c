@@ -69,6 +69,17 @@ bool compared_ranks_find(struct call *call, struct compared_ranks *compared)
     return done;
 }
 
+bool compared_ranks_split(struct compared_ranks *compared, struct failure *failure)
+{
+    compared->ranks = NUMBER_NONE;
+    for (int i = 0; i < 2; i++) {
+        selection_clear(&compared->chosen[i]);
+        if (!selection_copy(&compared->chosen[i], &compared->each[i]))
+            return failure_memory(failure);
+    }
+    return true;
+}
+
 void compared_ranks_clear(struct compared_ranks *compared)
 {
     for (int i = 0; i < 2; i++) {

@@ -19,6 +19,9 @@ struct compared_ranks {
 /* On failure, fills call->failure; to be cleared then, too. */
 bool compared_ranks_find(struct call *call, struct compared_ranks *compared);
 
+/* Makes the jobs their ranks one by one. */
+bool compared_ranks_split(struct compared_ranks *compared, struct failure *failure);
+
 void compared_ranks_clear(struct compared_ranks *compared);
 
 #endif

@@ -8,7 +8,7 @@
 #include "functions/call/call_keyed.h"
 
 struct device_wish {
-    bool grids; /* else DEVICE_GRID and DEVICE_BLOCK are no keys, and args of kernels are not read */
+    bool grids; /* else the last two keys are none, and args of kernels are not read */
     bool work;  /* with FLOPs and bytes */
 };
 

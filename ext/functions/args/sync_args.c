@@ -74,8 +74,8 @@ bool sync_wish_keep(struct call *call, struct trace_file *file, const struct syn
     for (size_t row = 0; count > 0 && row < rows; row++) {
         int64_t stream = number_of(names, wish->values[0][row]);
         if (stream != NUMBER_NONE)
-            items[kept->syncs.count++] = (struct path_sync){
-                (uint32_t)row, stream, number_of(names, wish->values[1][row])};
+            items[kept->syncs.count++] =
+                (struct path_sync){(uint32_t)row, stream, number_of(names, wish->values[1][row])};
     }
     file->derived = &kept->derived;
     return true;
@@ -93,8 +93,8 @@ static bool read_syncs(struct call *call, struct trace_file *file)
     struct names texts = {0};
     struct sync_wish wish;
     bool done = sync_wish_make(call, file, &wish) &&
-                (!wish.values[0] || args_values_read(call, file, wish.keys, wish.values, SYNC_KEYS,
-                                                     &texts)) &&
+                (!wish.values[0] ||
+                 args_values_read(call, file, wish.keys, wish.values, SYNC_KEYS, &texts)) &&
                 sync_wish_keep(call, file, &wish, &texts);
     sync_wish_clear(&wish);
     names_clear(&texts);

@@ -1,6 +1,6 @@
 /*
-** What args say of the waits of streams and calls (P6.1). It is read once of a file, which keeps it
-** for later questions.
+** What args say of the waits of streams and calls (P6.1). It is read once of a file, which keeps
+** it for later questions.
 */
 #ifndef TRACEDIFF_SYNC_ARGS_H
 #define TRACEDIFF_SYNC_ARGS_H
@@ -12,8 +12,8 @@
 ** the array. NULL on failure, with call->failure filled. */
 struct path_syncs *sync_args_read(struct call *call, const struct trace *trace);
 
-/* For who reads other args of a file: the keys to read with them. Of each key, the rows that are not
-** NAME_NONE are wanted. */
+/* For who reads other args of a file: the keys to read with them. Of each key, the rows that are
+** not NAME_NONE are wanted. */
 enum { SYNC_KEYS = 2 };
 struct sync_wish {
     const char *keys[SYNC_KEYS];

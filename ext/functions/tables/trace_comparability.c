@@ -1,5 +1,5 @@
 /*
-** trace_comparability: what makes two traces comparable or not (J1 to J4).
+** trace_comparability: what makes two traces comparable or not (J1 to J3).
 */
 #include "functions/answer/call_checks.h"
 #include "functions/words/check_words.h"

@@ -2,8 +2,8 @@
 ** trace_step_causes: why a step takes longer or shorter in another trace, in causes that add up.
 */
 #include "functions/call/call_causes.h"
-#include "functions/words/cause_words.h"
 #include "functions/call/step_parts.h"
+#include "functions/words/cause_words.h"
 
 static const struct table_column columns_of_step_causes[] = {
     {"kind", "TEXT",
@@ -46,7 +46,6 @@ static const struct argument arguments_of_step_causes[] = {
     {CAUSES_SHOWN_ARGUMENT},
     {STEPS_ARGUMENT},
 };
-
 
 /* Writes names as a JSON array; nothing if there are none. */
 static void write_names(struct cause_words *words, const uint32_t *ids, size_t count)
@@ -134,10 +133,9 @@ static int step_causes_produce(struct call *call, struct rows **rows)
     struct result *result = result_new(call->function->column_count);
     double shown = 0;
     enum step_clock clock;
-    if (argument_step_clock(call, CAUSES_CLOCK, &clock) && argument_real(call, CAUSES_SHOWN, &shown) &&
-        call_sides_open(call, opened)) {
-        const struct call_causes_request request = {.clock = clock,
-                                                    .shown = (size_t)shown};
+    if (argument_step_clock(call, CAUSES_CLOCK, &clock) &&
+        argument_real(call, CAUSES_SHOWN, &shown) && call_sides_open(call, opened)) {
+        const struct call_causes_request request = {.clock = clock, .shown = (size_t)shown};
         if (call_causes_find(call, &request, opened, &found))
             add_rows(call, result, &found);
         call_causes_close(&found);

@@ -38,8 +38,8 @@ static const struct table_column columns_of_summary[] = {
 };
 
 static const struct argument arguments_of_summary[] = {
-    {CONTROL_ARGUMENT}, {TEST_ARGUMENT},   SELECTIONS_OF_JOB, {STEP_CLOCK_ARGUMENT},
-    ANSWER_ARGUMENTS,   {STEPS_ARGUMENT},
+    {CONTROL_ARGUMENT},    {TEST_ARGUMENT},  SELECTIONS_OF_JOB,
+    {STEP_CLOCK_ARGUMENT}, ANSWER_ARGUMENTS, {STEPS_ARGUMENT},
 };
 
 static void add_real(struct result *result, double number)

@@ -4,13 +4,13 @@
 #include "base/memory.h"
 #include "chart/writer.h"
 #include "functions/answer/answer_facts.h"
-#include "functions/words/amounts.h"
+#include "functions/words/time_format.h"
 #include "functions/words/factor_words.h"
-#include "functions/words/verdict_words.h"
 #include "functions/call/step_parts.h"
+#include "functions/words/verdict_words.h"
 
 static const struct table_column columns_of_verdict[] = {
-    {"verdict", "TEXT", "in words (C2 to C5), such as 'slower here'"},
+    {"verdict", "TEXT", "in words, such as 'slower here'"},
     {"control_ms", "REAL", "ms, mean of the steps that are kept"},
     {"test_ms", "REAL", "ms, the same for test"},
     {"diff_ms", "REAL", "ms, test minus control"},
@@ -22,7 +22,7 @@ static const struct table_column columns_of_verdict[] = {
     {"test_high_ms", "REAL", "ms, the same for test"},
     {"control_steps", "INTEGER", "steps that are kept, of all ranks; 0 without steps"},
     {"test_steps", "INTEGER", "the same for test"},
-    {"slow_steps", "INTEGER", "of test's steps those that are longer than all of control's (C4)"},
+    {"slow_steps", "INTEGER", "of test's steps those that are longer than all of control's"},
     {"control_ranks", "INTEGER", "ranks; 1 for a job"},
     {"test_ranks", "INTEGER", "the same for test"},
     {"control_lowest", "INTEGER", "the lowest of them"},
@@ -30,7 +30,7 @@ static const struct table_column columns_of_verdict[] = {
     {"control_iterations", "TEXT",
      "what to give to other functions so that they take the same steps"},
     {"test_iterations", "TEXT", "the same for test"},
-    {"control_left_out", "TEXT", "JSON array of the steps that are left out (C1); NULL: none"},
+    {"control_left_out", "TEXT", "JSON array of the steps that are left out; NULL: none"},
     {"test_left_out", "TEXT", "the same for test"},
     {"control_of_host", "INTEGER",
      "1 if control has no device work, and its steps are those of the host"},
@@ -42,18 +42,14 @@ static const struct table_column columns_of_verdict[] = {
     {"judgement", "TEXT", "the same in words, such as 'test is slower here'"},
     {"is_apart", "INTEGER", "1 if all steps of a side are longer than all of the other one"},
     {"load", "TEXT", "another load of the host (L7), in words; NULL: none"},
-    {"unit", "TEXT", "of times as trace_summary writes them (C5): 'ms' or 's'"},
+    {"unit", "TEXT", "of times as trace_summary writes them (C13): 'ms' or 's'"},
     {"digits", "INTEGER", "decimals of these times"},
 };
 
 enum { VERDICT_CLOCK = 6 };
 
 static const struct argument arguments_of_verdict[] = {
-    {CONTROL_ARGUMENT},
-    {TEST_ARGUMENT},
-    SELECTIONS_OF_JOB,
-    {STEP_CLOCK_ARGUMENT},
-    {STEPS_ARGUMENT},
+    {CONTROL_ARGUMENT}, {TEST_ARGUMENT}, SELECTIONS_OF_JOB, {STEP_CLOCK_ARGUMENT}, {STEPS_ARGUMENT},
 };
 
 /* Adds steps as a JSON array: those that are left out, or the others. */
@@ -120,7 +116,7 @@ static void add_text(struct result *result, struct writer *text)
 static void add_judgement(struct result *result, const struct answer_facts *facts)
 {
     const struct call_pair *pair = &facts->pair;
-    const struct amounts amounts = amounts_of(&pair->pair);
+    const struct time_format amounts = time_format_of(&pair->pair);
     struct writer text = {0};
     result_string(result, judged_word(facts->judged, &pair->verdict));
     write_judged(&text, facts->judged, &pair->verdict, pair->pair.sides[1].windows);
@@ -169,7 +165,7 @@ static int verdict_produce(struct call *call, struct rows **rows)
     struct result *result = result_new(call->function->column_count);
     enum step_clock clock;
     if (argument_step_clock(call, VERDICT_CLOCK, &clock) &&
-        facts_open(call, clock, &facts))
+        facts_open(call, clock, false, &facts))
         add_row(call, result, &facts);
     facts_close(&facts);
     return result_finish(result, call_code(call), rows);

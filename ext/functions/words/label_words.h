@@ -13,8 +13,8 @@ void write_label_of_name(struct writer *text, const struct name *name);
 /* How many characters were written. */
 size_t characters_of(const struct writer *text);
 
-/* Writes at most `most` characters of a text in UTF-8. One that is longer ends in `...`, where a word
-** ends. */
+/* Writes at most `most` characters of a text in UTF-8. One that is longer ends in `...`, where a
+** word ends. */
 void write_cut(struct writer *text, const char *bytes, size_t length, size_t most);
 
 /* As SQL's printf() writes them: numbers are the same in every language. */

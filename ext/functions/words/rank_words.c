@@ -1,23 +1,20 @@
 #include "rank_words.h"
 
-/* Writes the ranks that are left out for one reason: their numbers, or of many how many they
-** are. */
-static void write_reason(struct writer *text, const struct common_ranks *common, enum left_out why,
-                         int side)
+static size_t count_ranks(const struct common_ranks *common, enum left_out why, int side)
 {
-    static const char *const reasons[] = {
-        [LEFT_ALONE] = "only in ",
-        [LEFT_INCOMPLETE] = "incomplete in ",
-        [LEFT_CYCLES] = "steps in two files of ",
-        [LEFT_STEPS] = "no steps in ",
-        [LEFT_PHASE] = "no such phase in "};
-    enum { MOST_NAMED = 4 };
-    size_t count = 0, named = 0;
+    size_t count = 0;
     for (size_t i = 0; i < common->count; i++)
         count += common->items[i].why == why && common->items[i].side == side;
-    if (count == 0)
-        return;
-    write_string(text, text->length ? ", " : "left out of the job: ");
+    return count;
+}
+
+/* Writes the ranks that are left out for one reason: their numbers, or of many how many they
+** are. */
+static void write_ranks(struct writer *text, const struct common_ranks *common, enum left_out why,
+                        int side)
+{
+    enum { MOST_NAMED = 4 };
+    size_t count = count_ranks(common, why, side), named = 0;
     if (count > MOST_NAMED) {
         write_integer(text, (int64_t)count);
         write_string(text, " ranks");
@@ -30,6 +27,20 @@ static void write_reason(struct writer *text, const struct common_ranks *common,
             write_integer(text, common->items[i].rank);
             named++;
         }
+}
+
+static void write_reason(struct writer *text, const struct common_ranks *common, enum left_out why,
+                         int side)
+{
+    static const char *const reasons[] = {[LEFT_ALONE] = "only in ",
+                                          [LEFT_INCOMPLETE] = "incomplete in ",
+                                          [LEFT_CYCLES] = "steps in two files of ",
+                                          [LEFT_STEPS] = "no steps in ",
+                                          [LEFT_PHASE] = "no such phase in "};
+    if (count_ranks(common, why, side) == 0)
+        return;
+    write_string(text, text->length ? ", " : "left out of the job: ");
+    write_ranks(text, common, why, side);
     write_string(text, " (");
     write_string(text, reasons[why]);
     write_string(text, side ? "test)" : "control)");
@@ -40,4 +51,17 @@ void write_left_out(struct writer *text, const struct common_ranks *common)
     for (int why = LEFT_NOT + 1; why < LEFT_COUNT; why++)
         for (int side = 0; side < 2; side++)
             write_reason(text, common, (enum left_out)why, side);
+}
+
+void write_alone(struct writer *text, const struct common_ranks *common)
+{
+    bool first = true;
+    for (int side = 0; side < 2; side++) {
+        if (count_ranks(common, LEFT_ALONE, side) == 0)
+            continue;
+        write_string(text, first ? "" : ", ");
+        write_ranks(text, common, LEFT_ALONE, side);
+        write_string(text, side ? " only in test" : " only in control");
+        first = false;
+    }
 }

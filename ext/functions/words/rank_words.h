@@ -10,4 +10,7 @@
 /* `left out of the job: ranks 1 and 3 (only in test)`; nothing if none is. */
 void write_left_out(struct writer *text, const struct common_ranks *common);
 
+/* `rank 0 only in control, ranks 1 and 3 only in test`; nothing if both have the same ranks. */
+void write_alone(struct writer *text, const struct common_ranks *common);
+
 #endif

@@ -1,6 +1,6 @@
 #include "verdict_words.h"
 
-const char *verdict_words(const struct verdict *verdict)
+const char *verdict_words(const struct pair_verdict *verdict)
 {
     static const char *const others[] = {"nothing to compare", "no difference",
                                          "no clear difference"};
@@ -16,14 +16,13 @@ const char *verdict_words(const struct verdict *verdict)
                                            : others[verdict->is];
 }
 
-void write_judged(struct writer *text, enum judged judged, const struct verdict *verdict,
+void write_judged(struct writer *text, enum judged judged, const struct pair_verdict *verdict,
                   int64_t steps)
 {
-    static const char *const others[] = {
-        [JUDGED_NOTHING] = "nothing to compare",
-        [JUDGED_SAME] = "no difference",
-        [JUDGED_UNCLEAR] = "no clear difference",
-        [JUDGED_OTHER_WORK] = "test does other work"};
+    static const char *const others[] = {[JUDGED_NOTHING] = "nothing to compare",
+                                         [JUDGED_SAME] = "no difference",
+                                         [JUDGED_UNCLEAR] = "no clear difference",
+                                         [JUDGED_OTHER_WORK] = "test does other work"};
     if (judged == JUDGED_LOAD) {
         write_string(text, verdict->is == VERDICT_SLOWER ? "test is slower, as load explains"
                                                          : "test is faster, as load explains");
@@ -41,14 +40,15 @@ void write_judged(struct writer *text, enum judged judged, const struct verdict 
     }
 }
 
-const char *judged_code(enum judged judged, const struct verdict *verdict)
+const char *judged_code(enum judged judged, const struct pair_verdict *verdict)
 {
-    return judged == JUDGED_SAME    ? "same"
-           : judged != JUDGED_CLEAR ? "unknown"
-                                    : verdict->is == VERDICT_SLOWER ? "slower" : "faster";
+    return judged == JUDGED_SAME           ? "same"
+           : judged != JUDGED_CLEAR        ? "unknown"
+           : verdict->is == VERDICT_SLOWER ? "slower"
+                                           : "faster";
 }
 
-const char *judged_word(enum judged judged, const struct verdict *verdict)
+const char *judged_word(enum judged judged, const struct pair_verdict *verdict)
 {
     static const char *const others[] = {[JUDGED_NOTHING] = "nothing",
                                          [JUDGED_SAME] = "same",

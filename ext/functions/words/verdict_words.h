@@ -8,16 +8,16 @@
 #include "chart/writer.h"
 
 /* As trace_verdict says it, such as 'slower here'. */
-const char *verdict_words(const struct verdict *verdict);
+const char *verdict_words(const struct pair_verdict *verdict);
 
 /* As trace_summary says it, such as 'test is slower here'. `steps` are those of test. */
-void write_judged(struct writer *text, enum judged judged, const struct verdict *verdict,
+void write_judged(struct writer *text, enum judged judged, const struct pair_verdict *verdict,
                   int64_t steps);
 
 /* slower, faster, same or unknown */
-const char *judged_code(enum judged judged, const struct verdict *verdict);
+const char *judged_code(enum judged judged, const struct pair_verdict *verdict);
 
 /* The same, but for what is not clear a word for why. */
-const char *judged_word(enum judged judged, const struct verdict *verdict);
+const char *judged_word(enum judged judged, const struct pair_verdict *verdict);
 
 #endif

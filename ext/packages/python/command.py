@@ -65,32 +65,7 @@ MEMORY_PAGE = """
     WHERE nth = 1"""
 MEMORY = "SELECT * FROM memory_summary(:control_memory, :test_memory, nullif(:control_rank, 'job'))"
 
-# A gate of two recordings, as examples/joins/gate.sh: what it decides by, and why two cannot be compared; of several
-# runs, trace_ab looks for steps. If no collective ties the clocks of ranks, there is no job: all ranks are compared.
-UNTIED = """
-    SELECT EXISTS (SELECT 1 FROM trace_job_path(:control) AS c WHERE c.steps = :steps AND not_tied > 0)
-           OR EXISTS (SELECT 1 FROM trace_job_path(:test) AS t WHERE t.steps = :steps AND not_tied > 0)"""
-NOT_COMPARABLE = """
-    WITH side AS (SELECT 0 AS side, 'control' AS word, :control AS path UNION ALL SELECT 1, 'test', :test),
-    about AS MATERIALIZED (
-      SELECT side, word,
-             CASE WHEN :several THEN 1
-                  ELSE (SELECT count(*) FROM trace_steps(path) AS s WHERE s.steps = :steps) END AS steps,
-             (SELECT group_concat(rank)
-              FROM (SELECT DISTINCT rank FROM trace_files(path) WHERE rank NOT NULL ORDER BY rank)) AS ranks,
-             (SELECT max(world_size) FROM trace_files(path)) AS world,
-             (SELECT group_concat(device)
-              FROM (SELECT DISTINCT device FROM trace_files(path) WHERE rank NOT NULL ORDER BY 1)) AS device
-      FROM side)
-    SELECT word || ' has no steps: record it with profiler.step()' FROM about WHERE steps = 0
-    UNION ALL
-    SELECT CASE
-        WHEN :control_rank IS NULL AND :test_rank IS NULL AND c.ranks IS NOT t.ranks
-        THEN 'other ranks: ' || c.ranks || ' in control, ' || t.ranks || ' in test'
-        WHEN c.world <> t.world THEN 'other world sizes: ' || c.world || ' in control, ' || t.world || ' in test'
-        WHEN c.device <> t.device THEN 'other devices: ' || c.device || ' in control, ' || t.device || ' in test' END
-    FROM about AS c JOIN about AS t ON c.side = 0 AND t.side = 1 AND c.steps AND t.steps"""
-VERDICT = call("trace_verdict")
+GATE = call("trace_gate", more=["limit_percent"])
 OUTCOMES = ("pass", "fail", "not known")  # each at its exit status
 
 
@@ -193,16 +168,6 @@ def bound(paths: List[str], given: Dict[str, Any]) -> Bound:
     return values
 
 
-def decide(is_slower: bool, mean: float, median: float, limit: float) -> Tuple[str, str]:
-    """What a gate says, and why that is not known. is_slower: clearly; the others are percents."""
-    above = [round(value, 6) > limit for value in (mean, median)]  # equal ones are not, whatever a double rounds to
-    if not any(above):
-        return "pass", ""
-    if not all(above):
-        return "not known", f"only the {'mean' if above[0] else 'median'} is above"
-    return ("fail", "") if is_slower else ("not known", "the difference is not clear")
-
-
 def check_runs(given: Dict[str, Any], values: Bound, percent: Optional[float]) -> None:
     """Refuses what does not fit to several runs a side."""
     for option in ("--html", "--open", "--clock"):
@@ -217,36 +182,25 @@ def check_runs(given: Dict[str, Any], values: Bound, percent: Optional[float]) -
 
 def gate_runs(db: Any, values: Bound, percent: float) -> Tuple[int, str]:
     """The same of several runs a side."""
-    reasons = [reason for reason, in db.execute(NOT_COMPARABLE, Bound(values, several=1)) if reason]
+    reason = next((reason for reason, in db.execute(runs.NOT_COMPARABLE, values)), None)
     names, rows = ask(db, runs.STEP, Bound(values, limit=percent))
     step = next((dict(zip(names, row)) for row in rows), None)
-    if reasons or step is None:
-        raise Wrong(f"--gate: cannot compare: {(reasons or ['a side has no steps'])[0]}")
+    if reason or step is None:
+        raise Wrong(f"--gate: cannot compare: {reason or 'a side has no steps'}")
     outcome, why = runs.decide(step, percent)
     return OUTCOMES.index(outcome), (f"gate: {outcome}: step {runs.percents(step)}, limit {percent:+g} %"
                                      f"{why and f': {why}'}")
 
 
-def gate(db: Any, values: Bound, percent: float, code: str) -> Tuple[int, str]:
-    """The exit status of --gate, and why; code is that of the summary's verdict."""
-    asked = [values["control_rank"], values["test_rank"]]
-    if asked == [None, None] and db.execute(UNTIED, values).fetchone()[0]:
-        asked = ["all", "all"]
-    names, rows = ask(db, VERDICT, Bound(values, control_rank=asked[0], test_rank=asked[1]))
+def gate(db: Any, values: Bound, percent: float) -> Tuple[int, str]:
+    """The exit status of --gate, and why."""
+    names, rows = ask(db, GATE, Bound(values, limit_percent=percent))
     found = dict(zip(names, next(rows)))
-    reasons = [reason for reason, in db.execute(NOT_COMPARABLE, Bound(values, several=0)) if reason]
-    if not reasons and found["control_of_host"] != found["test_of_host"]:
-        reasons = ["only one of them has device work"]
-    if not reasons and not (found["control_ms"] and found["test_ms"]):
-        reasons = ["a side has no steps"]
-    if reasons:
-        raise Wrong(f"--gate: cannot compare: {reasons[0]}")
-    mean, median = (100 * (found[f"test_{of}"] - found[f"control_{of}"]) / found[f"control_{of}"]
-                    for of in ("ms", "median_ms"))
-    # Ranks differ among each other, so of all of them only the limit counts.
-    outcome, why = decide(code == "slower" or "all" in asked, mean, median, percent)
-    return OUTCOMES.index(outcome), (f"gate: {outcome}: mean {mean:+.1f} %, median {median:+.1f} %, limit"
-                                     f" {percent:+g} %{why and f': {why}'}")
+    if found["mean_percent"] is None:
+        raise Wrong(f"--gate: cannot compare: {found['reason']}")
+    why = f": {found['reason']}" if found["reason"] else ""
+    return found["status"], (f"gate: {found['outcome']}: mean {found['mean_percent']:+.1f} %, median"
+                             f" {found['median_percent']:+.1f} %, limit {percent:+g} %{why}")
 
 
 def write(html: str, path: Optional[str]) -> str:
@@ -288,7 +242,6 @@ def run(words: List[str]) -> int:
         check_runs(given, values, percent)
     answer = runs.COMPARED if several else SUMMARY
     html = db.page(REPORT if paths else MEMORY_PAGE, values) if "--html" in given or "--open" in given else None
-    code = ""
     for place, sql in enumerate(([answer] if paths else []) + ([MEMORY] if "--memory" in given else [])):
         names, found = ask(db, sql, values)
         rows = list(found)
@@ -296,8 +249,6 @@ def run(words: List[str]) -> int:
             show(table.MODES[mode](names, rows) if mode else runs.lines(db, names, rows))
             continue
         texts = [row[names.index("text")] for row in rows]
-        if sql == SUMMARY:
-            code = next(row[names.index("code")] for row in rows if row[names.index("kind")] == "verdict")
         show(table.MODES[mode](names, rows) if mode else [""] * place + list(map(table.visible, texts)))
     if html is not None:
         written = write(html, given.get("--html"))
@@ -305,7 +256,7 @@ def run(words: List[str]) -> int:
             raise Wrong(f"--open: there is no browser that can be started; the page is in '{written}'")
     if percent is None:
         return 0
-    status, said = gate_runs(db, values, percent) if several else gate(db, values, percent, code)
+    status, said = gate_runs(db, values, percent) if several else gate(db, values, percent)
     if not mode:
         show([said])
     elif OUTCOMES[status] == "not known":  # as an error is said

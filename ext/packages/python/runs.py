@@ -13,6 +13,23 @@ COMPARED = """
     SELECT * FROM trace_ab(:control, :test)
     WHERE ranks = :control_rank AND iterations = :control_iteration AND steps = :steps"""
 STEP = f"{COMPARED} AND names = 'step' AND min_effect = :limit / 100.0"
+# Why runs cannot be compared, as trace_gate says it of one a side.
+NOT_COMPARABLE = """
+    WITH side AS (SELECT 0 AS side, :control AS path UNION ALL SELECT 1, :test),
+    about AS MATERIALIZED (
+      SELECT side,
+             (SELECT group_concat(rank)
+              FROM (SELECT DISTINCT rank FROM trace_files(path) WHERE rank NOT NULL ORDER BY rank)) AS ranks,
+             (SELECT max(world_size) FROM trace_files(path)) AS world,
+             (SELECT group_concat(device)
+              FROM (SELECT DISTINCT device FROM trace_files(path) WHERE rank NOT NULL ORDER BY 1)) AS device
+      FROM side)
+    SELECT CASE
+        WHEN :control_rank IS NULL AND c.ranks IS NOT t.ranks
+        THEN 'other ranks: ' || c.ranks || ' in control, ' || t.ranks || ' in test'
+        WHEN c.world <> t.world THEN 'other world sizes: ' || c.world || ' in control, ' || t.world || ' in test'
+        WHEN c.device <> t.device THEN 'other devices: ' || c.device || ' in control, ' || t.device || ' in test' END
+    FROM about AS c JOIN about AS t ON c.side = 0 AND t.side = 1"""
 DIFFER = ("slower", "faster", "slower here", "faster here", "added", "deleted")
 VERDICTS = {"~": "it is not known whether a step differs", "same": "a step is the same within 5 %",
             "too few": "there are too few steps"}

@@ -175,7 +175,7 @@ static const struct {
     {CODE("}"), "{}"},
     {CODE("}\x8c\x01" "aK\x01s"), "{'a': 1}"},
     {CODE("}(\x8c\x01" "aK\x01\x8c\x01" "bK\x02u"), "{'a': 1, 'b': 2}"},
-    {CODE("}(\x8c\x01" "aK\x01u(\x8c\x01" "aK\x02u"), "{'a': 1, 'a': 2}"},
+    {CODE("}(\x8c\x01" "aK\x01u(\x8c\x01" "aK\x02u"), "{'a': 2}"},
     {CODE("(K\x01NK\x02)d"), "{1: None, 2: ()}"},
     {CODE("(d"), "{}"},
     {CODE("})Ns"), "{(): None}"},

@@ -1,0 +1,41 @@
+/*
+** Whether a step is slower by more than a limit (O1 to O3).
+*/
+#ifndef TRACEDIFF_GATE_H
+#define TRACEDIFF_GATE_H
+
+#include "judgement.h"
+
+enum gate_outcome { GATE_PASS, GATE_FAIL, GATE_NOT_KNOWN };
+
+/* Why it is not known; the first that holds. */
+enum gate_reason {
+    GATE_NO_REASON,
+    GATE_STEPS, /* these cannot be compared: O3 */
+    GATE_RANKS,
+    GATE_WORLD,
+    GATE_WORK,
+    GATE_DEVICE,
+    GATE_MEAN, /* O1.3 */
+    GATE_MEDIAN,
+    GATE_LOAD, /* O1.5 */
+    GATE_UNCLEAR
+};
+
+struct gate_limits {
+    double percent, ms;
+};
+
+struct gate {
+    enum gate_outcome outcome;
+    enum gate_reason reason;
+};
+
+/* Whether the steps of a side have a mean and a median that percents can be of. */
+bool gate_has_steps(const struct pair_side *side);
+
+/* Decides on sides that can be compared. `limits_only`: the difference need not be clear. */
+struct gate gate_decide(const struct pair *pair, const struct pair_verdict *verdict,
+                        enum judged judged, bool limits_only, const struct gate_limits *limits);
+
+#endif

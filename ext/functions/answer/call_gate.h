@@ -1,0 +1,31 @@
+/*
+** Whether a change may go in (O1 to O3), as a call asks for it.
+*/
+#ifndef TRACEDIFF_CALL_GATE_H
+#define TRACEDIFF_CALL_GATE_H
+
+#include "analysis/answer/gate.h"
+#include "answer_facts.h"
+
+struct call_gate {
+    struct gate said;
+    struct answer_facts facts;
+    bool one_by_one; /* ranks of jobs are compared so (O2) */
+    bool has_checks;
+    struct common_ranks common; /* if the call names no ranks */
+    struct checks checks;
+};
+
+/* On failure, fills call->failure; to be closed then, too. */
+bool call_gate_find(struct call *call, enum step_clock clock, const struct gate_limits *limits,
+                    struct call_gate *gate);
+
+/* Whether the traces can be compared. */
+static inline bool call_gate_compares(const struct call_gate *gate)
+{
+    return gate->said.reason < GATE_STEPS || gate->said.reason > GATE_DEVICE;
+}
+
+void call_gate_close(struct call_gate *gate);
+
+#endif

@@ -1,0 +1,124 @@
+/*
+** trace_gate: whether a change may go in: whether a step is slower by more than a limit.
+*/
+#include "functions/answer/call_gate.h"
+#include "functions/call/step_parts.h"
+#include "functions/words/gate_words.h"
+
+static const struct table_column columns_of_gate[] = {
+    {"outcome", "TEXT", "'pass', 'fail' or 'not known' (O1)"},
+    {"status", "INTEGER", "the same as a number: 0, 1 or 2"},
+    {"code", "TEXT",
+     "why it is not known: mean, median, load or unclear; if the traces cannot be compared (O3), "
+     "steps, ranks, world, work or device"},
+    {"reason", "TEXT", "the same in words"},
+    {"control_ms", "REAL",
+     "ms, mean of control's steps, as trace_verdict has it; NULL without steps"},
+    {"test_ms", "REAL", "ms, the same for test"},
+    {"mean_percent", "REAL",
+     "by how much test's mean is longer; NULL if the traces cannot be compared"},
+    {"median_percent", "REAL", "the same of medians"},
+    {"ranks", "TEXT",
+     "'all' or a JSON array: ranks that are compared one by one, as nothing ties their clocks "
+     "(O2); "
+     "give these to other functions, too; NULL: as the arguments say"},
+};
+
+enum { GATE_LIMIT = 2, GATE_CLOCK = 7, GATE_LEAST };
+
+static const struct argument arguments_of_gate[] = {
+    {CONTROL_ARGUMENT},
+    {TEST_ARGUMENT},
+    {"limit_percent", TAKES_AMOUNT, true,
+     "by how much a step may be longer; what equals the limit is within it"},
+    SELECTIONS_OF_JOB,
+    {STEP_CLOCK_ARGUMENT},
+    {"least_ms", TAKES_AMOUNT, false,
+     "ms a step; what is longer by no more is within the limit; default 0"},
+    {STEPS_ARGUMENT},
+};
+
+static void add_reason(struct result *result, const struct call_gate *gate)
+{
+    const struct gate_facts facts = {.pair = &gate->facts.pair.pair,
+                                     .verdict = &gate->facts.pair.verdict,
+                                     .judged = gate->facts.judged,
+                                     .ranks = &gate->common,
+                                     .checks = &gate->checks};
+    struct writer text = {0};
+    result_string(result, gate_code(gate->said.reason));
+    if (gate->said.reason == GATE_NO_REASON) {
+        result_null(result);
+        return;
+    }
+    write_gate_reason(&text, gate->said.reason, &facts);
+    if (text.failed)
+        result_lost(result);
+    result_text(result, text.bytes, text.length);
+    writer_clear(&text);
+}
+
+static void add_ranks(struct result *result, const struct call_gate *gate)
+{
+    const struct selection *each = &gate->facts.pair.ranks.each[0];
+    struct writer text = {0};
+    if (!gate->one_by_one || each->kind != SELECT_LIST) {
+        result_string(result, gate->one_by_one ? "all" : NULL);
+        return;
+    }
+    for (size_t i = 0; i < each->count; i++) {
+        write_string(&text, i > 0 ? "," : "[");
+        write_integer(&text, each->values[i]);
+    }
+    write_string(&text, "]");
+    if (text.failed)
+        result_lost(result);
+    result_text(result, text.bytes, text.length);
+    writer_clear(&text);
+}
+
+static void add_row(struct result *result, const struct call_gate *gate)
+{
+    const struct pair_side *sides = gate->facts.pair.pair.sides;
+    result_string(result, gate_words(gate->said.outcome));
+    result_integer(result, gate->said.outcome);
+    add_reason(result, gate);
+    for (int i = 0; i < 2; i++)
+        if (sides[i].windows > 0)
+            result_real(result, sides[i].mean);
+        else
+            result_null(result);
+    if (call_gate_compares(gate)) {
+        result_real(result, 100 * (sides[1].mean - sides[0].mean) / sides[0].mean);
+        result_real(result, 100 * (sides[1].median - sides[0].median) / sides[0].median);
+    } else {
+        result_nulls(result, 2);
+    }
+    add_ranks(result, gate);
+}
+
+static int gate_produce(struct call *call, struct rows **rows)
+{
+    struct call_gate gate = {.one_by_one = false};
+    struct gate_limits limits = {.ms = 0};
+    struct result *result = result_new(call->function->column_count);
+    enum step_clock clock;
+    if (argument_real(call, GATE_LIMIT, &limits.percent) &&
+        argument_real(call, GATE_LEAST, &limits.ms) &&
+        argument_step_clock(call, GATE_CLOCK, &clock) &&
+        call_gate_find(call, clock, &limits, &gate))
+        add_row(result, &gate);
+    call_gate_close(&gate);
+    return result_finish(result, call_code(call), rows);
+}
+
+const struct table_function trace_gate_function = {
+    .name = "trace_gate",
+    .family = FAMILY_THE_ANSWER,
+    .question = "May this change go in: is a step slower by a limit?",
+    .text = "whether a change may go in: whether a step is slower by more than a limit",
+    COLUMNS(columns_of_gate),
+    ARGUMENTS(arguments_of_gate),
+    .typical_rows = 1,
+    .produce = gate_produce,
+};

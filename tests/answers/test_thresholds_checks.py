@@ -1,0 +1,102 @@
+"""The thresholds of trace_comparability (J2, J3, L6), each from just below and just above."""
+import unittest
+
+from made import InFolder, document, event, kernel, launch, step, write
+from test_host_factor import program as operators_of
+
+
+class Steps(InFolder):
+    def items(self, *durations, other=(100,) * 9):
+        """{item: [why]} of the steps' checks that matter, of steps of control in us beside those of test."""
+        for path, lengths in (("a.json", durations), ("b.json", other)):
+            write(path, document(*[step(number, 1000 * number, us) for number, us in enumerate(lengths)],
+                                 *[event("op", 1000 * number, us) for number, us in enumerate(lengths)]))
+        return dict(self.rows("SELECT item, why FROM trace_comparability('a.json', 'b.json', 0, 0, 'all', 'all')"
+                              " WHERE topic = 'steps' AND matters = 'yes'"))
+
+    def is_long(self, *durations):
+        return "longest" in self.items(*durations)
+
+    def test_three_steps(self):
+        self.assertEqual(list(self.items(100, 200)), ["few"])
+        self.assertEqual(list(self.items(100, 100, 200)), ["longest"])
+
+    def test_numbers_of_steps(self):
+        """A number that begins with the first one is said, too."""
+        self.items(*[100] * 13)
+        self.assertEqual(self.rows("SELECT control_value, test_value, same FROM trace_comparability('a.json', 'b.json')"
+                                   " WHERE item = 'chosen'"), [("1-11", "1-7", 0)])
+
+    def test_as_long_as_the_median(self):
+        self.assertFalse(self.is_long(100, 100, 114.9))
+        self.assertTrue(self.is_long(100, 100, 115.1))
+
+    def test_of_five_steps_it_stands_out(self):
+        self.assertTrue(self.is_long(90, 95, 105, 120))
+        self.assertFalse(self.is_long(90, 95, 100, 105, 120))
+
+    def test_five_deviations(self):
+        self.assertFalse(self.is_long(90, 95, 100, 105, 124.9))
+        self.assertTrue(self.is_long(90, 95, 100, 105, 125.1))
+
+
+class Device(InFolder):
+    def checks(self, control, test):
+        """{(topic, item): matters}; an operator is (name, shapes, types, us of its kernel)."""
+        for path, operators in (("a.json", control), ("b.json", test)):
+            events = []
+            for number in range(3):
+                at = 10 ** 5 * number
+                events.append(step(number, at, 90000))
+                for place, (name, shapes, types, us) in enumerate(operators):
+                    work = 1000 * number + place + 1
+                    events += [event(name, at + 3, 2, args={"Input Dims": shapes, "Input type": types}),
+                               launch(at + 3.5, 1, work), kernel(f"of {name}", at + 10, us, work)]
+                    at += us + 10
+            write(path, document(*events))
+        return {(topic, item): matters for topic, item, matters in self.rows(
+            "SELECT topic, item, matters FROM trace_comparability('a.json', 'b.json')")}
+
+    def test_nine_tenths_at_common_shapes(self):
+        for common, matters in ((901, "no"), (899, "yes")):
+            sides = [[("aten::mm", [[8]], ["float"], common), ("aten::mm", own, ["float"], 1000 - common)]
+                     for own in ([[7]], [[9]])]
+            self.assertEqual(self.checks(*sides)["shapes", "operators"], matters)
+
+    def test_five_operators(self):
+        sides = [[(f"aten::op{place}", [[8]], ["float"], 10 + place) for place in range(8)]] * 2
+        for topic in ("shapes", "types"):
+            self.assertEqual([item for of, item in self.checks(*sides) if of == topic and "::" in item],
+                             [f"aten::op{place}" for place in range(3, 8)])
+
+    def test_half_of_the_time_has_other_types(self):
+        """Then the change is said, and not that the types of floats differ."""
+        for retyped, floats, operators in ((499, "yes", "maybe"), (501, "maybe", "yes")):
+            sides = [[("aten::mm", [[8]], types, retyped), ("aten::add", [[8]], ["long"], 1000 - retyped)]
+                     for types in (["float"], ["double"])]
+            found = self.checks(*sides)
+            self.assertEqual((found["types", "floats"], found["types", "operators"]), (floats, operators))
+
+
+class Host(InFolder):
+    def retyped(self, *sides):
+        """What the row of types that differ says; an operator is (name, types, us)."""
+        for path, operators in zip(("a.json", "b.json"), sides):
+            write(path, operators_of([(name, us, [[8]], types, 0) for name, types, us in operators]))
+        return [f"{control} {test} {matters}" for control, test, matters in self.rows(
+            "SELECT control_value, test_value, matters FROM trace_comparability('a.json', 'b.json')"
+            " WHERE topic = 'types' AND item = 'operators'")]
+
+    def test_half_a_percent(self):
+        for us, row in ((49, []), (51, ["float double maybe"])):
+            self.assertEqual(self.retyped(*[[("aten::mm", types, us), ("aten::add", ["long"], 10000 - us)]
+                                            for types in (["float"], ["double"])]), row)
+
+    def test_sixteen_inputs(self):
+        for before, row in ((15, ["float double yes"]), (16, [])):
+            self.assertEqual(self.retyped(*[[("aten::cat", ["long"] * before + [last], 100)]
+                                            for last in ("float", "double")]), row)
+
+
+if __name__ == "__main__":
+    unittest.main()
