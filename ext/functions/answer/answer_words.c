@@ -6,6 +6,7 @@
 #include "analysis/answer/thresholds.h"
 #include "base/memory.h"
 #include "functions/words/check_words.h"
+#include "functions/words/class_words.h"
 #include "functions/words/factor_words.h"
 #include "functions/words/label_words.h"
 #include "functions/words/rank_words.h"
@@ -394,24 +395,6 @@ static void write_caution(struct words *words)
     }
 }
 
-/* What a line of a cause is of, in a word. */
-static const char *class_word(const struct answer_line *line)
-{
-    static const char *const kinds[] = {"host late", "queued", "not recorded", "mix", "moved"};
-    const char *step_class = line->step_class ? line->step_class : "";
-    if (line->kind == LINE_REST)
-        return "";
-    if (strcmp(line->code, cause_kind_name(CAUSE_SYNCHRONIZED)) == 0)
-        return kinds[0];
-    for (int i = 0; i < COUNT_OF(kinds); i++)
-        if (strcmp(line->code, kinds[i]) == 0)
-            return kinds[i];
-    return strcmp(step_class, "comm") == 0      ? "communication"
-           : strcmp(step_class, "memory") == 0  ? "copies"
-           : strcmp(step_class, "compute") == 0 ? "compute"
-                                                : "host";
-}
-
 static void write_share(struct words *words)
 {
     const struct answer_line *line = words->line;
@@ -424,7 +407,7 @@ static void write_share(struct words *words)
     if (judged_is_told(words->answer->facts.judged) && fabs(line->share) < SHARES_BELOW)
         sqlite3_snprintf(sizeof share, share, "%.0f %%", 100 * line->share);
     write_format(&words->prefix, "%8s %-2s %6s  %-13s  ", ms, words->amounts.unit, share,
-                 class_word(line));
+                 line->kind == LINE_REST ? "" : cause_word(line->code, line->step_class));
 }
 
 /* C16: what a step gains if only this cause is undone. */
