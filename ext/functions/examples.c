@@ -42,10 +42,10 @@ const struct example examples[] = {
     {"trace_step_causes", "SELECT kind, class, name, round(diff_time, 1) AS diff, added, removed\n"
                           "FROM trace_step_causes(" PAIR ")\n"
                           "LIMIT 5;"},
-    {"trace_cause_parts", "SELECT name, area, trace_label(kernel) AS kernel, control_kernels, test_kernels,\n"
-                          "       round(diff_time, 1) AS diff\n"
-                          "FROM trace_cause_parts(" PAIR ")\n"
-                          "WHERE cause = 3;"},
+    {"trace_cause_parts",
+     "SELECT name, control_kernels, test_kernels, round(diff_time, 1) AS diff\n"
+     "FROM trace_cause_parts(" PAIR ")\n"
+     "WHERE cause = 3;"},
     {"trace_clock_factor",
      "SELECT kind, outcome, op, round(factor, 2) AS factor, kernels,\n"
      "       round(explained_time) AS explained, round(rest_time) AS rest\n"

@@ -7,27 +7,39 @@ whole AS (
   SELECT key AS name, control_device_time / 1000 AS c_whole, test_device_time / 1000 AS t_whole
   FROM trace_diff_by(CASE WHEN :ranks = 0 THEN :control END, :test, 'kernel', :control_each, :test_each,
                      :control_iteration, :test_iteration, 'GPU', NULL, :steps)),
-collective AS (
-  SELECT max(transfer) FILTER (WHERE side = 0) AS c_transfer, max(wait) FILTER (WHERE side = 0) AS c_wait,
-         max(transfer) FILTER (WHERE side = 1) AS t_transfer, max(wait) FILTER (WHERE side = 1) AS t_wait
-  FROM (SELECT 0 AS side, sum(transfer) / 1000 / max(1, count(DISTINCT iteration)) AS transfer,
-               sum(max_wait) / 1000 / max(1, count(DISTINCT iteration)) AS wait
-        FROM trace_collectives(CASE WHEN :recorded > 1 THEN :control END, :control_ranks, :control_iteration, :steps)
-        UNION ALL
-        SELECT 1, sum(transfer) / 1000 / max(1, count(DISTINCT iteration)),
-               sum(max_wait) / 1000 / max(1, count(DISTINCT iteration))
-        FROM trace_collectives(CASE WHEN :recorded > 1 THEN :test END, :test_ranks, :test_iteration, :steps))),
+met AS MATERIALIZED (
+  SELECT 0 AS side, iteration, trace_stable_name(name) AS name, transfer, max_wait
+  FROM trace_collectives(CASE WHEN :recorded > 1 THEN :control END, :control_ranks, :control_iteration, :steps)
+  UNION ALL
+  SELECT 1, iteration, trace_stable_name(name), transfer, max_wait
+  FROM trace_collectives(CASE WHEN :recorded > 1 THEN :test END, :test_ranks, :test_iteration, :steps)),
+collective AS MATERIALIZED (
+  SELECT max(steps) FILTER (WHERE side = 0) AS c_steps, max(steps) FILTER (WHERE side = 1) AS t_steps,
+         max(transfer / steps) FILTER (WHERE side = 0) AS c_transfer,
+         max(transfer / steps) FILTER (WHERE side = 1) AS t_transfer,
+         max(wait / steps) FILTER (WHERE side = 0) AS c_wait, max(wait / steps) FILTER (WHERE side = 1) AS t_wait
+  FROM (SELECT side, 1.0 * max(1, count(DISTINCT iteration)) AS steps, sum(transfer) / 1000 AS transfer,
+               sum(max_wait) / 1000 AS wait
+        FROM met
+        GROUP BY side)),
+counted AS ( -- collectives of the host are no kernels
+  SELECT wide.*, collective.*, CASE WHEN class = 'comm' AND cn = 0 AND tn = 0
+           THEN (SELECT count(*) FROM met WHERE side = 0 AND met.name = wide.name) / c_steps ELSE cn END AS c_runs,
+         CASE WHEN class = 'comm' AND cn = 0 AND tn = 0
+           THEN (SELECT count(*) FROM met WHERE side = 1 AND met.name = wide.name) / t_steps ELSE tn END AS t_runs
+  FROM wide CROSS JOIN collective),
 told AS (
   SELECT *, CASE class WHEN 'memory' THEN 'copies' WHEN 'comm' THEN 'collectives' WHEN 'host' THEN 'runs'
                  ELSE 'kernels' END AS noun,
-         printf('%.*f', cn <> round(cn), cn) AS c_runs, printf('%.*f', tn <> round(tn), tn) AS t_runs,
+         printf('%.*f', c_runs <> round(c_runs), c_runs) AS c_often,
+         printf('%.*f', t_runs <> round(t_runs), t_runs) AS t_often,
          CASE WHEN c_mean >= 1000 THEN printf('%.2f ms', c_mean / 1000)
               WHEN cn > 0 THEN printf('%.1f µs', c_mean) END AS c_long,
          CASE WHEN t_mean >= 1000 THEN printf('%.2f ms', t_mean / 1000)
               WHEN tn > 0 THEN printf('%.1f µs', t_mean) END AS t_long,
          printf('%.*f', :digits, c / :size) AS c_text, printf('%.*f', :digits, t / :size) AS t_text,
          ' ' || :unit || ' a ' || :per AS a_step
-  FROM wide CROSS JOIN collective),
+  FROM counted),
 item AS (
   SELECT place, d, text AS title, n, CASE n
          WHEN 0 THEN 'Only rank ' || rank || ' differs so in its own steps.'
@@ -43,10 +55,10 @@ item AS (
                      || CASE kind WHEN 'host late' THEN ' more places' ELSE ' smaller' END END || '.'
            || CASE WHEN kind = 'replaced' AND removed > 0 THEN ' Gone: ' || removed || ' of ' || parts || '.'
                    ELSE '' END
-         WHEN 4 THEN CASE WHEN cn = 0 AND tn = 0 THEN NULL
-                          WHEN cn = tn THEN 'As many ' || noun || ' as before: ' || c_runs || ' a ' || :per
-                          ELSE upper(substr(noun, 1, 1)) || substr(noun, 2) || ' a ' || :per || ': ' || c_runs || ' → '
-                            || t_runs END
+         WHEN 4 THEN CASE WHEN c_runs = 0 AND t_runs = 0 THEN NULL
+                          WHEN c_runs = t_runs THEN 'As many ' || noun || ' as before: ' || c_often || ' a ' || :per
+                          ELSE upper(substr(noun, 1, 1)) || substr(noun, 2) || ' a ' || :per || ': ' || c_often || ' → '
+                            || t_often END
            || CASE WHEN class = 'comm' THEN '.' ELSE '; their mean'
                 || CASE class WHEN 'memory' THEN ', what is not hidden,' ELSE '' END
                 || CASE WHEN c_long IS NULL THEN ' is ' || t_long WHEN t_long IS NULL THEN ' was ' || c_long

@@ -342,7 +342,6 @@ class Read(OnPage):
         self.assertIn("rank 0 waits for rank 1 in gloo:all_reduce", [
             row[0].text for row in cells(list(ranks.all("table", class_="ranks"))[1])])
 
-    @unittest.expectedFailure
     def test_as_many_collectives_of_gloo_as_there_are(self):
         """Where they take longer themselves: test transfers for 1 ms more."""
         for side, more in (("control", 0), ("test", 1000)):

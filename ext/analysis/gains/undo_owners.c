@@ -43,7 +43,8 @@ struct undo_causes *undo_causes_find(const struct sim_parts *parts, int side, st
     struct undo_causes *found = memory_filled(parts->count + 1, sizeof *found);
     uint32_t *cause_of = causes_of_parts(causes);
     char *text = memory_allocate(cause_text_room(&of));
-    bool work = has_work(parts->graph), done = (found && text && cause_of) || failure_memory(failure);
+    bool work = has_work(parts->graph), done = found && text && cause_of;
+    done = done || failure_memory(failure);
     for (size_t i = 0; done && i < parts->count; i++) {
         const struct sim_part *part = &parts->items[i];
         enum step_class classes[MOST_OWNERS];

@@ -9,8 +9,9 @@ static const struct table_column columns_of_cause_parts[] = {
     {"cause", "INTEGER", "number of the cause, as trace_step_causes has it"},
     {"class", "TEXT", "as trace_step_time has it"},
     {"family", "TEXT",
-     "family of the area, or of what the host is late with the area that is a cause (L2.3)"},
-    {"name", "TEXT", "operator or kernel, as causes name it (L2.1)"},
+     "of device work, that of the area; of waits for the host, the area if it is a cause of its "
+     "own"},
+    {"name", "TEXT", "operator or kernel, as causes name it"},
     {"area", "TEXT", "of device work: part of the program, as trace_step_path has it"},
     {"kernel", "TEXT", "the device work; NULL while the device is idle"},
     {"control_time", "REAL", "us a step in control"},
@@ -80,8 +81,8 @@ static int cause_parts_produce(struct call *call, struct rows **rows)
     struct result *result = result_new(call->function->column_count);
     double shown = 0;
     enum step_clock clock;
-    if (argument_step_clock(call, PARTS_CLOCK, &clock) && argument_real(call, PARTS_SHOWN, &shown) &&
-        call_sides_open(call, opened)) {
+    if (argument_step_clock(call, PARTS_CLOCK, &clock) &&
+        argument_real(call, PARTS_SHOWN, &shown) && call_sides_open(call, opened)) {
         const struct call_causes_request request = {.clock = clock, .shown = (size_t)shown};
         if (call_causes_find(call, &request, opened, &found))
             add_rows(call, result, &found);

@@ -37,12 +37,12 @@ static const struct table_column columns_of_verdict[] = {
     {"test_of_host", "INTEGER", "the same for test"},
     {"strata", "INTEGER", "how many different phases and sizes the steps have"},
     {"judged", "TEXT",
-     "what trace_summary makes of it (C7): slower, faster, same, unclear, load (slower or faster, as "
+     "what trace_summary makes of it: slower, faster, same, unclear, load (slower or faster, as "
      "load explains), other work or nothing (to compare)"},
     {"judgement", "TEXT", "the same in words, such as 'test is slower here'"},
-    {"is_apart", "INTEGER", "1 if all steps of a side are longer than all of the other one"},
-    {"load", "TEXT", "another load of the host (L7), in words; NULL: none"},
-    {"unit", "TEXT", "of times as trace_summary writes them (C13): 'ms' or 's'"},
+    {"is_apart", "INTEGER", "1 if all steps of a side are longer than all of the other one, else 0"},
+    {"load", "TEXT", "another load of the host, in words; NULL: none"},
+    {"unit", "TEXT", "of times as trace_summary writes them: 'ms' or 's'"},
     {"digits", "INTEGER", "decimals of these times"},
 };
 
@@ -121,7 +121,7 @@ static void add_judgement(struct result *result, const struct answer_facts *fact
     result_string(result, judged_word(facts->judged, &pair->verdict));
     write_judged(&text, facts->judged, &pair->verdict, pair->pair.sides[1].windows);
     add_text(result, &text);
-    result_integer(result, pair_is_apart(&pair->pair));
+    add_integer(result, facts->judged != JUDGED_NOTHING, pair_is_apart(&pair->pair));
     if (facts->load.there)
         host_load_write(&text, facts_load(facts));
     add_text(result, &text);
