@@ -42,6 +42,10 @@ const struct example examples[] = {
     {"trace_step_causes", "SELECT kind, class, name, round(diff_time, 1) AS diff, added, removed\n"
                           "FROM trace_step_causes(" PAIR ")\n"
                           "LIMIT 5;"},
+    {"trace_cause_parts",
+     "SELECT name, control_kernels, test_kernels, round(diff_time, 1) AS diff\n"
+     "FROM trace_cause_parts(" PAIR ")\n"
+     "WHERE cause = 3;"},
     {"trace_clock_factor",
      "SELECT kind, outcome, op, round(factor, 2) AS factor, kernels,\n"
      "       round(explained_time) AS explained, round(rest_time) AS rest\n"
@@ -412,6 +416,9 @@ const struct example examples[] = {
     {"trace_short_name", "SELECT trace_short_name('void "
                          "at::native::vectorized_elementwise_kernel<4, Add>(int)') AS name;"},
     {"trace_stable_name", "SELECT trace_stable_name('triton_poi_fused_add_12') AS name;"},
+    {"trace_class_word",
+     "SELECT trace_class_word('comm') AS comm, trace_class_word('idle_call') AS idle_call,\n"
+     "       trace_class_word('idle_call', 'host late') AS of_cause;"},
     {"trace_kernel_type",
      "SELECT trace_kernel_type('ncclDevKernel_AllReduce_Sum_f32_RING_LL', 'kernel') AS type;"},
     {"trace_bar",

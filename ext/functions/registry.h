@@ -24,6 +24,7 @@
     FUNCTION(trace_gate) \
     FUNCTION(trace_comparability) \
     FUNCTION(trace_step_causes) \
+    FUNCTION(trace_cause_parts) \
     FUNCTION(trace_clock_factor) \
     FUNCTION(trace_host_factor) \
     FUNCTION(trace_job_path) \

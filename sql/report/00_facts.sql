@@ -21,9 +21,10 @@
 --   least          REAL     ms: what is less rounds to 0
 --   per            TEXT     'step', or 'whole trace' if neither side has steps
 --   clock_used     TEXT     'device' or 'host'
---   verdict        TEXT     'identical', 'unclear', 'clear', 'few' or 'overlap'; 'empty' if a side has no events
---   verdict_text   TEXT     the verdict in words; NULL unless it is 'clear', 'few' or 'overlap'
---   load           TEXT     another load of the host (L7), in words; NULL: none
+--   judged         TEXT     the verdict as trace_verdict has it, a code
+--   judgement      TEXT     the same in words
+--   is_apart       INTEGER  as trace_verdict has it
+--   load           TEXT     the same
 --   control_ms     REAL     mean length of a step
 --   test_ms        REAL     the same
 --   diff_ms        REAL     test minus control
@@ -44,13 +45,17 @@
 --   memory_size    REAL     bytes in a unit
 --   memory_digits  INTEGER  decimals of bytes
 -- Rules:
---   1. Times have as many decimals as the difference needs for three digits, at most 3; as the step
---      does if the difference is less than 0.5 % of it.
---   2. Steps and verdict are those of trace_verdict. Of one that is slower or faster, steps are 'few' if a side has
---      fewer than three, 'clear' if the ranges of their lengths do not overlap. Under another load of the host, the
---      verdict is that of trace_summary (its rule 9).
---   3. Bytes have two decimals, or three if the peaks differ by less than a tenth of the unit.
--- With shared/verdict
+--   1. Steps, verdict and decimals are those of trace_verdict.
+--   2. Bytes have two decimals, or three if the peaks differ by less than a tenth of the unit.
+WITH compared AS MATERIALIZED (
+  SELECT r.control_chosen AS c_rank, r.test_chosen AS t_rank, r.control_ranks AS c_each, r.test_ranks AS t_each,
+         r.control_job, r.test_job, r.ranks, r.why AS ranks_out, v.*,
+         CASE v.unit WHEN 's' THEN 1000.0 ELSE 1.0 END AS size
+  FROM trace_compared_ranks(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration,
+                            :steps) AS r
+  CROSS JOIN trace_verdict(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :clock,
+                           :steps) AS v
+  LIMIT -1),
 of_phase AS MATERIALIZED ( -- the ranks that have a steady step of the phase or the stratum that was asked for (T23)
   SELECT side, '[' || group_concat(DISTINCT rank) || ']' AS ranks
   FROM (SELECT side, rank, iteration, lower(asked) IN (phase, stratum) AS is_asked, count(*) OVER of_file AS steps,
@@ -65,56 +70,46 @@ of_phase AS MATERIALIZED ( -- the ranks that have a steady step of the phase or 
         WINDOW of_file AS (PARTITION BY side, file))
   WHERE is_asked AND (steps < 3 OR iteration NOT IN (first, last))
   GROUP BY side),
-named AS (
-  SELECT *, CASE WHEN verdict = 'nothing to compare' THEN 'empty' WHEN verdict = 'no difference' THEN 'identical'
-                 WHEN judgement = 'no clear difference' THEN 'unclear'
-                 WHEN min(control_steps, test_steps) < 3 THEN 'few'
-                 WHEN control_low_ms > test_high_ms OR test_low_ms > control_high_ms THEN 'clear'
-                 ELSE 'overlap' END AS short
-  FROM judged),
 memory AS MATERIALIZED (
   SELECT control_bytes AS c, test_bytes AS t, max(control_bytes, test_bytes) AS most
   FROM memory_summary(:control_memory, :test_memory, 'worst', 10)
   WHERE kind = 'verdict')
 SELECT c_rank AS control_rank, t_rank AS test_rank, control_iterations AS control_iteration,
-       test_iterations AS test_iteration, c_ranks AS control_each, t_ranks AS test_each,
-       CASE WHEN control_job THEN c_ranks
+       test_iterations AS test_iteration, c_each AS control_each, t_each AS test_each,
+       CASE WHEN control_job THEN c_each
             ELSE coalesce((SELECT ranks FROM of_phase WHERE side = 0), 'all') END AS control_ranks,
-       CASE WHEN test_job THEN t_ranks
+       CASE WHEN test_job THEN t_each
             ELSE coalesce((SELECT ranks FROM of_phase WHERE side = 1), 'all') END AS test_ranks,
-       CASE WHEN is_job AND ranks > 1 THEN ranks ELSE 0 END AS ranks, control_job, test_job,
+       CASE WHEN control_job AND test_job AND ranks > 1 THEN ranks ELSE 0 END AS ranks, control_job, test_job,
        coalesce(max(control_of_host, test_of_host), 0) AS of_host,
        (SELECT min(n)
         FROM (SELECT count(DISTINCT rank) AS n FROM trace_files(:control)
               UNION ALL
               SELECT count(DISTINCT rank) FROM trace_files(:test))) AS recorded,
-       ranks_out, unit, size, digits, least,
+       ranks_out, unit, size, digits,
+       size * CASE digits WHEN 0 THEN 0.5 WHEN 1 THEN 0.05 WHEN 2 THEN 0.005 ELSE 0.0005 END AS least,
        CASE WHEN control_steps = 0 AND test_steps = 0 THEN 'whole trace' ELSE 'step' END AS per,
        CASE WHEN (control_of_host AND test_of_host) OR :clock = 'host' THEN 'host' ELSE 'device' END AS clock_used,
-       short AS verdict, CASE WHEN short IN ('clear', 'few', 'overlap') THEN judgement END AS verdict_text,
-       load, control_ms, test_ms, diff_ms,
+       judged, judgement, is_apart, load, control_ms, test_ms, diff_ms,
        (SELECT max(step_count)
         FROM trace_step_path(:control, c_rank, control_iterations, :clock, 'trace', :steps)) AS control_windows,
        (SELECT max(step_count)
         FROM trace_step_path(:test, t_rank, test_iterations, :clock, 'trace', :steps)) AS test_windows,
        control_steps, test_steps,
        printf('%.*f', digits, control_low_ms / size)
-         || CASE WHEN control_high_ms - control_low_ms >= 0.0005
-                      THEN '–' || printf('%.*f', digits, control_high_ms / size) ELSE '' END
-         AS control_range,
+         || CASE WHEN control_high_ms - control_low_ms < 0.0005 THEN ''
+                 ELSE '–' || printf('%.*f', digits, control_high_ms / size) END AS control_range,
        printf('%.*f', digits, test_low_ms / size)
-         || CASE WHEN test_high_ms - test_low_ms >= 0.0005 THEN '–' || printf('%.*f', digits, test_high_ms / size)
-                 ELSE '' END
-         AS test_range, control_left_out, test_left_out,
+         || CASE WHEN test_high_ms - test_low_ms < 0.0005 THEN ''
+                 ELSE '–' || printf('%.*f', digits, test_high_ms / size) END AS test_range,
+       control_left_out, test_left_out,
        (SELECT CASE WHEN 4 * total(changes) FILTER (WHERE place <= 10) < 3 * total(changes) THEN 10 END
         FROM (SELECT changes, row_number() OVER (ORDER BY changes DESC) AS place
               FROM trace_step_causes(:control, :test, c_rank, t_rank, control_iterations, test_iterations, :clock, NULL,
                                      :steps))) AS shown,
        strata, memory.c AS control_peak, memory.t AS test_peak,
-       CASE WHEN most >= 1000000000 THEN 'GB'
-            WHEN most >= 1000000 THEN 'MB'
-            WHEN most >= 0 THEN 'kB' END AS memory_unit,
-       CASE WHEN most >= 1000000000 THEN 1e9 WHEN most >= 1000000 THEN 1e6 WHEN most >= 0 THEN 1e3 END AS memory_size,
-       2 + (10 * abs(memory.t - memory.c) < CASE WHEN most >= 1000000000 THEN 1e9 WHEN most >= 1000000 THEN 1e6
+       CASE WHEN most >= 1e9 THEN 'GB' WHEN most >= 1e6 THEN 'MB' WHEN most >= 0 THEN 'kB' END AS memory_unit,
+       CASE WHEN most >= 1e9 THEN 1e9 WHEN most >= 1e6 THEN 1e6 WHEN most >= 0 THEN 1e3 END AS memory_size,
+       2 + (10 * abs(memory.t - memory.c) < CASE WHEN most >= 1e9 THEN 1e9 WHEN most >= 1e6 THEN 1e6
                                                  ELSE 1e3 END) AS memory_digits
-FROM named LEFT JOIN memory
+FROM compared LEFT JOIN memory

@@ -26,7 +26,7 @@ kind AS (
 told_kind AS (
   SELECT what, ms, row_number() OVER (ORDER BY abs(ms) DESC, what) AS place, count(*) OVER () AS count
   FROM kind
-  WHERE abs(ms) >= 0.03 * abs(:diff_ms) AND abs(ms) >= :least),
+  WHERE abs(ms) >= 0.03 * abs(:diff_ms) AND abs(ms) >= :least AND :judged NOT IN ('same', 'nothing')),
 -- like with like, if the steps are of several strata
 alike AS MATERIALIZED (
   SELECT class, name, diff_within / 1000 AS within, diff_mix / 1000 AS mix
@@ -34,7 +34,7 @@ alike AS MATERIALIZED (
                        :test_iteration, 'op', :clock, NULL, NULL, :steps)
   LIMIT -1),
 headline AS MATERIALIZED ( -- of steps of several strata, the verdict is about like sizes
-  SELECT CASE WHEN :strata > 1 AND :verdict <> 'unclear' THEN (SELECT sum(within) FROM alike) ELSE :diff_ms END AS ms
+  SELECT CASE WHEN :strata > 1 AND :judged <> 'unclear' THEN (SELECT sum(within) FROM alike) ELSE :diff_ms END AS ms
   LIMIT -1),
 told_alike AS (
   SELECT coalesce(trace_label(name), 'without a name') AS text, within,
@@ -46,14 +46,15 @@ told_cause AS (
          row_number() OVER (PARTITION BY ms * :diff_ms < 0 ORDER BY abs(ms) DESC, text) AS place,
          count(*) FILTER (WHERE ms * :diff_ms > 0) OVER () AS count
   FROM cause
-  WHERE abs(ms) >= :least AND abs(ms) >= 0.01 * abs(:diff_ms) AND :strata = 1),
+  WHERE abs(ms) >= :least AND abs(ms) >= 0.01 * abs(:diff_ms) AND :strata = 1
+    AND :judged NOT IN ('same', 'nothing')),
 said(part, place, block, strong, text, diff) AS (
-  SELECT 1, 1, 'h1', NULL, CASE :verdict
-           WHEN 'empty' THEN 'Nothing to compare'
-           WHEN 'identical' THEN 'No difference: ' || printf('%.*f', :digits, :control_ms / :size) || ' '
+  SELECT 1, 1, 'h1', NULL, CASE :judged
+           WHEN 'nothing' THEN 'Nothing to compare'
+           WHEN 'same' THEN 'No difference: ' || printf('%.*f', :digits, :control_ms / :size) || ' '
              || :unit || ' per ' || :per || ' on both sides'
-           ELSE CASE WHEN :verdict = 'unclear' AND :strata > 1 THEN 'No clear difference over all sizes: '
-                     WHEN :verdict = 'unclear' THEN 'No clear difference: ' ELSE '' END
+           ELSE CASE WHEN :judged <> 'unclear' THEN '' WHEN :strata > 1 THEN 'No clear difference over all sizes: '
+                     ELSE 'No clear difference: ' END
              || CASE WHEN abs(ms) < :least THEN '0' ELSE
                   replace(printf('%+.*f', :digits, ms / :size), '-', '−') END || ' ' || :unit || ' per ' || :per
              || CASE WHEN :control_ms > 0 AND abs(ms) >= :least THEN
@@ -64,11 +65,11 @@ said(part, place, block, strong, text, diff) AS (
                                                      THEN ' (%+.1f'||char(160)||'%%)'
                                                 ELSE ' (%+.2f'||char(160)||'%%)' END, 100 * ms / :control_ms),
                                     '-', '−') END ELSE '' END
-             || coalesce(': ' || :verdict_text, '')
+             || CASE :judged WHEN 'unclear' THEN '' ELSE ': ' || :judgement END
            END, NULL
   FROM headline
   UNION ALL
-  SELECT 2, 1, 'bars', NULL, NULL, NULL WHERE :verdict <> 'empty'
+  SELECT 2, 1, 'bars', NULL, NULL, NULL WHERE :judged <> 'nothing'
   UNION ALL
   SELECT 2.5, 1, 'lead', NULL, 'At like sizes: ', (SELECT sum(within) FROM alike) WHERE :strata > 1
   UNION ALL
@@ -87,58 +88,59 @@ said(part, place, block, strong, text, diff) AS (
   SELECT 3, 2 * place - 1, CASE place WHEN 1 THEN 'lead' END, NULL,
          CASE place WHEN 1 THEN 'In kinds of time: ' ELSE ', ' END || what || ' ', ms
   FROM told_kind
-  WHERE :verdict NOT IN ('identical', 'empty')
   UNION ALL
   SELECT 3, 2 * count, NULL, NULL, ' ' || :unit || '.', NULL
   FROM told_kind
-  WHERE place = count AND :verdict NOT IN ('identical', 'empty')
+  WHERE place = count
   UNION ALL
   SELECT 4, place, CASE place WHEN 1 THEN 'lead' END, NULL,
          CASE place WHEN 1 THEN 'Largest causes: ' ELSE '; ' END || text || ' ', ms
   FROM told_cause
-  WHERE NOT against AND place <= 3 AND :verdict NOT IN ('identical', 'empty')
+  WHERE NOT against AND place <= 3
   UNION ALL
   SELECT 5, 1, CASE count WHEN 0 THEN 'lead' END, NULL,
          CASE count WHEN 0 THEN 'Against it: ' ELSE ' ' || :unit || '; against it, ' END || text || ' ', ms
   FROM told_cause
-  WHERE against AND place = 1 AND :verdict NOT IN ('identical', 'empty')
+  WHERE against AND place = 1
   UNION ALL
   SELECT 6, 1, NULL, NULL, ' ' || :unit || '.', NULL
-  WHERE EXISTS (SELECT 1 FROM told_cause) AND :verdict NOT IN ('identical', 'empty')
+  WHERE EXISTS (SELECT 1 FROM told_cause)
   UNION ALL
-  SELECT 7, 1, 'p', NULL, CASE :verdict
-           WHEN 'empty' THEN 'A side has no events that count, so there is no step to compare.'
-           WHEN 'identical' THEN CASE WHEN :control = :test THEN
+  SELECT 7, 1, 'p', NULL, CASE :judged
+           WHEN 'nothing' THEN 'A side has no events that count, so there is no step to compare.'
+           WHEN 'same' THEN CASE WHEN :control = :test THEN
              'Control and test are the same path, so every part is equal.'
              ELSE 'Every part of the step takes the same time on both sides, to the nanosecond.' END
-           ELSE CASE CASE WHEN :strata > 1 AND :verdict <> 'unclear' THEN 'sizes' ELSE :verdict END
-             WHEN 'sizes' THEN 'Steps of ' || :strata || ' sizes are compared size by size: where test is '
-               || CASE WHEN (SELECT ms FROM headline) > 0 THEN 'slower' ELSE 'faster' END || ', its step is the '
-               || CASE WHEN (SELECT ms FROM headline) > 0 THEN 'longer' ELSE 'shorter' END
+           ELSE CASE
+             WHEN :judged = 'unclear' THEN
+               CASE WHEN :load IS NOT NULL
+                         THEN 'Beside the load of the host, nothing changed that is longer than steps vary'
+                    WHEN min(:control_steps, :test_steps) < 3 THEN 'The difference is small and steps are few'
+                    ELSE 'The difference is smaller than the steps of a side vary, or less than 0.5 %' END
+             WHEN :strata > 1 THEN 'Steps of ' || :strata || ' sizes are compared size by size: where test is '
+               || CASE WHEN ms > 0 THEN 'slower, its step is the longer' ELSE 'faster, its step is the shorter' END
                || ' one in nine of ten pairs of a size or more'
-             WHEN 'clear' THEN 'The steps agree: every one of test’s ' || :test_steps || ' is '
+             WHEN :control_steps = 0 AND :test_steps = 0
+               THEN 'Whole traces are compared, because no steps are marked: how much a step varies is not known'
+             WHEN min(:control_steps, :test_steps) < 3
+               THEN 'Few steps: ' || :control_steps || ' of control, ' || :test_steps
+                 || ' of test, so how much a step varies is not known'
+             WHEN :is_apart THEN 'The steps agree: every one of test’s ' || :test_steps || ' is '
                || CASE WHEN :diff_ms > 0 THEN 'longer' ELSE 'shorter' END || ' than every one of control’s '
                || :control_steps
-             WHEN 'few' THEN CASE WHEN :control_steps = 0 AND :test_steps = 0
-               THEN 'Whole traces are compared, because no steps are marked: how much a step varies is not known'
-               ELSE 'Few steps: ' || :control_steps || ' of control, ' || :test_steps
-                 || ' of test, so how much a step varies is not known' END
-             WHEN 'overlap' THEN 'The steps overlap: some of test’s ' || :test_steps || ' are within the range of '
-               || 'control’s ' || :control_steps
-             ELSE CASE WHEN :load IS NOT NULL
-                            THEN 'Beside the load of the host, nothing changed that is longer than steps vary'
-                       WHEN min(:control_steps, :test_steps) < 3 THEN 'The difference is small and steps are few'
-                       ELSE 'The difference is smaller than the steps of a side vary, or less than 0.5 %' END END
+             ELSE 'The steps overlap: some of test’s ' || :test_steps || ' are within the range of control’s '
+               || :control_steps END
              || ' (control ' || :control_range || ', test ' || :test_range || ' ' || :unit || ').'
            END, NULL
+  FROM headline
   UNION ALL
   SELECT 7, 2, NULL, NULL, ' One recording a side: what differs from run to run is not in these numbers.', NULL
-  WHERE :verdict NOT IN ('empty', 'identical')
+  WHERE :judged NOT IN ('nothing', 'same')
   UNION ALL
   SELECT 7, 3, 'p', NULL, 'A job of ' || :ranks
            || ' ranks: times are those of its path, the one stretch of work over all ranks that made '
          || 'a step as long as it is. No wait for another rank is in them.', NULL
-  WHERE :ranks > 0 AND :verdict <> 'empty'
+  WHERE :ranks > 0 AND :judged <> 'nothing'
   UNION ALL
   SELECT 8, 1, 'p', 'Memory:', replace(replace(replace(text, ' -> ', ' → '), ', -', ', −'), '(-', '(−') || '.', NULL
   FROM memory_summary(:control_memory, :test_memory, 'worst', 10)

@@ -23,9 +23,7 @@ rest AS (
 line(place, tag, text, note, c, t, d, kind) AS (
   SELECT 0, NULL, :per || ' of control', NULL, :control_ms, NULL, NULL, 'sum'
   UNION ALL
-  SELECT place, CASE WHEN kind IN ('host late', 'queued', 'not recorded') THEN kind
-                     WHEN class = 'comm' THEN 'communication' WHEN class = 'memory' THEN 'copies'
-                     WHEN class = 'compute' THEN class ELSE 'host' END, text, NULL, c, t, d, NULL
+  SELECT place, trace_class_word(class, kind), text, NULL, c, t, d, NULL
   FROM shown
   UNION ALL
   SELECT 1000, NULL, parts || CASE parts WHEN 1 THEN ' smaller part' ELSE ' smaller parts' END,

@@ -18,20 +18,20 @@ summed AS (
   SELECT class, sum(c) AS c, sum(t) AS t
   FROM part
   GROUP BY class),
-kinds(place, class, kind, means) AS (
-  VALUES (1, 'compute', 'compute', 'a kernel that computes runs'),
-         (2, 'comm', 'communication', 'a collective runs and nothing computes: not hidden'),
-         (3, 'memory', 'copies', 'only a copy or a fill runs'),
-         (4, 'idle_host', 'host late', 'nothing runs: the host is elsewhere and has not launched'),
-         (5, 'idle_call', 'host in a call', 'nothing runs: the host is inside a call of the device’s library'),
-         (6, 'idle_launch', 'launching', 'nothing runs: the launch is under way'),
-         (7, 'idle_wait', 'queued', 'nothing runs, though the next kernel was launched'),
-         (8, 'idle_unrecorded', 'not recorded', 'nothing runs, and nothing is recorded of the host'),
-         (9, 'host', 'host', 'the host is in an operator or another event'),
-         (10, 'call', 'call', 'the host is in a call of the device’s library'),
-         (11, 'unrecorded', 'host not recorded', 'nothing is recorded of the host')),
+kinds(place, class, means) AS (
+  VALUES (1, 'compute', 'a kernel that computes runs'),
+         (2, 'comm', 'a collective runs and nothing computes: not hidden'),
+         (3, 'memory', 'only a copy or a fill runs'),
+         (4, 'idle_host', 'nothing runs: the host is elsewhere and has not launched'),
+         (5, 'idle_call', 'nothing runs: the host is inside a call of the device’s library'),
+         (6, 'idle_launch', 'nothing runs: the launch is under way'),
+         (7, 'idle_wait', 'nothing runs, though the next kernel was launched'),
+         (8, 'idle_unrecorded', 'nothing runs, and nothing is recorded of the host'),
+         (9, 'host', 'the host is in an operator or another event'),
+         (10, 'call', 'the host is in a call of the device’s library'),
+         (11, 'unrecorded', 'nothing is recorded of the host')),
 line AS (
-  SELECT place, kind, means, c, t, t - c AS d, NULL AS style
+  SELECT place, trace_class_word(class) AS kind, means, c, t, t - c AS d, NULL AS style
   FROM summed JOIN kinds USING (class)
   UNION ALL
   SELECT 12, NULL, NULL, :control_ms, :test_ms, :diff_ms, 'sum')

@@ -14,7 +14,7 @@ WITH cause AS MATERIALIZED (
          CASE WHEN kind IS NULL THEN (cumulative + diff_time) / 1000 END AS after,
          row_number() OVER (ORDER BY kind IS NULL, abs(diff_time) DESC, text, kind, class, area, name) AS place
   FROM trace_undo(CASE WHEN coalesce(:gains, 1) AND coalesce(:clock, 'device') <> 'host' AND :strata = 1
-                            AND :verdict NOT IN ('identical', 'empty') THEN :control END,
+                            AND :judged NOT IN ('same', 'nothing') THEN :control END,
                   :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :shown, 7, 1, :steps)
   LIMIT -1),
 line AS (

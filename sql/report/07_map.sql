@@ -57,9 +57,7 @@ part AS (
   SELECT *, dense_rank() OVER (ORDER BY size DESC, area) <= 300 AS is_large
   FROM weighed)
 SELECT CASE WHEN is_large THEN area ELSE 'smaller parts' END AS area,
-       CASE WHEN is_large THEN CASE state WHEN 'idle_host' THEN 'host late' WHEN 'idle_call' THEN 'host in a call'
-         WHEN 'idle_launch' THEN 'launching' WHEN 'idle_wait' THEN 'queued' WHEN 'idle_unrecorded' THEN 'not recorded'
-         WHEN 'unrecorded' THEN 'host not recorded' END END AS state,
+       CASE WHEN is_large THEN trace_class_word(state) END AS state,
        CASE WHEN is_large THEN top_op END AS top_op, CASE WHEN is_large THEN op END AS op,
        CASE WHEN is_large THEN kernel END AS kernel, sum(c) AS control_ns, sum(t) AS test_ns
 FROM part

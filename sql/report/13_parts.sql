@@ -33,11 +33,7 @@ part AS (
   FROM unclear CROSS JOIN trace_step_diff(CASE WHEN is_unclear THEN :control END, :test, :control_rank, :test_rank,
                                           :control_iteration, :test_iteration, :level, :clock, NULL, NULL, :steps))
 SELECT name AS "name|name", d AS "difference|diff", c AS "control|time", t AS "test|time",
-       CASE class WHEN 'comm' THEN 'communication' WHEN 'memory' THEN 'copies' WHEN 'idle_host' THEN 'host late'
-                  WHEN 'idle_call' THEN 'host in a call' WHEN 'idle_launch' THEN 'launching'
-                  WHEN 'idle_wait' THEN 'queued'
-                  WHEN 'idle_unrecorded' THEN 'not recorded' WHEN 'unrecorded' THEN 'host not recorded'
-                  ELSE class END AS "kind|text"
+       trace_class_word(class) AS "kind|text"
 FROM part
 ORDER BY abs(d) DESC, class, name
 LIMIT 150

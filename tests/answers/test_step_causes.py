@@ -151,11 +151,37 @@ class SecondReading(InFolder):
         found = [plain(row) for row in rows]
         with self.subTest((control, test), shown=shown):
             self.assertEqual(found, expected)
-            for kind, _, _, name, _, _, names, *_, replaced, _ in rows:
+            self.check_parts(given, rows)
+            for kind, _, _, name, _, _, names, *_, replaced, _, _ in rows:
                 self.assertEqual(replaced is not None, kind == "replaced")
                 if replaced:
                     self.assertEqual((len(set(json.loads(replaced))), name in json.loads(replaced)), (names, True))
         return found
+
+    def check_parts(self, given, rows):
+        """trace_cause_parts adds up to the causes by number, has as many names, and the kernels of what is not
+        hidden throughout."""
+        parts = self.db.execute(
+            "SELECT cause, control_time, test_time, diff_time, control_kernels, test_kernels, class, family, name"
+            " FROM trace_cause_parts(:control, :test, :control_rank, :test_rank, NULL, NULL, NULL, :shown)", given)
+        sums, names, kernels = {}, {}, [0, 0]
+        for cause, *values, control, test, class_, family, name in parts:
+            sums[cause] = [a + b for a, b in zip(sums.get(cause, (0, 0, 0)), values)]
+            names.setdefault(cause, set()).add((class_, family, name))
+            kernels = [kernels[0] + control, kernels[1] + test]
+        self.assertEqual([row[-1] for row in rows], list(range(1, len(rows) + 1)))
+        self.assertEqual(sorted(sums), [row[-1] for row in rows])
+        for row in rows:
+            self.assertEqual(len(names[row[-1]]), row[6], row)
+            for one, other in zip(sums[row[-1]], row[7:10]):
+                self.assertAlmostEqual(one, other, places=6, msg=row)
+        for count, side in zip(kernels, ("control", "test")):
+            least, most = self.db.execute(
+                "SELECT total(kernels * 1.0 / step_count) FILTER (WHERE time_ns > 0 AND class <> 'comm'),"
+                f" total(kernels * 1.0 / step_count) FROM trace_step_path(:{side}, :{side}_rank, 'steady', 'device',"
+                " 'trace')", given).fetchone()
+            self.assertLess(least - 1e-6, count)
+            self.assertLess(count, most + 1e-6)
 
     def test_examples(self):
         for folder in ("gpu", "cpu", "serving"):

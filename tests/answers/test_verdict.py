@@ -27,6 +27,19 @@ class Verdict(InFolder):
         self.assertEqual(self.verdict((10, 11, 10), (14, 15, 14)), ("slower here",))
         self.assertEqual(self.verdict((14, 15, 14), (10, 11, 10)), ("faster here",))
 
+    def test_what_the_summary_makes_of_it(self):
+        """In a word, in its own words, and how it writes times."""
+        for control, test, judged, apart, unit, digits in (
+                ((10, 11, 10), (14, 15, 14), "slower", 1, "ms", 2), ((14, 15, 14), (10, 11, 10), "faster", 1, "ms", 2),
+                ((10, 14, 12), (11, 14, 13), "unclear", 0, "ms", 3), ((10, 11, 12), (10, 11, 12), "same", 0, "ms", 1),
+                ((9000, 9000, 9000), (12000, 12000, 12000), "slower", 1, "s", 2)):
+            found = self.verdict(control, test, "judged, is_apart, unit, digits, load, judgement")
+            self.assertEqual(found[:5], (judged, apart, unit, digits, None))
+            self.assertEqual(self.rows("SELECT words FROM trace_summary('a.json', 'b.json') LIMIT 1"), [found[5:]])
+        write("a.json", document())
+        self.assertEqual(self.rows(VERDICT.format("judged, judgement, unit, digits, is_apart")),
+                         [("nothing", "nothing to compare", "ms", 3, None)])
+
     def test_what_varies_more_is_no_clear_difference(self):
         self.assertEqual(self.verdict((10, 14, 12), (11, 14, 13)), ("no clear difference",))
         self.assertEqual(self.verdict((1000, 1000, 1000), (1004, 1004, 1004)), ("no clear difference",))

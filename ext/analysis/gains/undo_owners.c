@@ -1,5 +1,6 @@
 #include "undo_owners.h"
 
+#include "analysis/causes/cause_members.h"
 #include "analysis/parts/busy.h"
 #include "base/memory.h"
 
@@ -7,20 +8,6 @@
 static bool has_lags(const struct cause *cause)
 {
     return cause->kind != CAUSE_SYNCHRONIZED && cause->kind != CAUSE_MOVED;
-}
-
-/* The cause of each part of causes, by part: UINT32_MAX for those without lags. NULL on failure. */
-static uint32_t *causes_of_parts(const struct causes *causes, struct failure *failure)
-{
-    uint32_t *of = memory_filled(causes->parts->count + 1, sizeof *of);
-    if (!of)
-        failure_memory(failure);
-    for (size_t i = 0; of && i < causes->count; i++)
-        for (size_t part = causes->items[i].parts; part > 0;
-             part = causes->parts->items[part - 1].next)
-            if (has_lags(&causes->items[i]))
-                of[part - 1] = (uint32_t)i;
-    return of;
 }
 
 /* Whether some file of a trace has device work (A1, A8). */
@@ -54,10 +41,10 @@ struct undo_causes *undo_causes_find(const struct sim_parts *parts, int side, st
 {
     const struct cause_side of = {NULL, &parts->names};
     struct undo_causes *found = memory_filled(parts->count + 1, sizeof *found);
-    uint32_t *cause_of = causes_of_parts(causes, failure);
+    uint32_t *cause_of = causes_of_parts(causes);
     char *text = memory_allocate(cause_text_room(&of));
-    bool work = has_work(parts->graph), done = (found && text) || failure_memory(failure);
-    done = done && cause_of;
+    bool work = has_work(parts->graph), done = found && text && cause_of;
+    done = done || failure_memory(failure);
     for (size_t i = 0; done && i < parts->count; i++) {
         const struct sim_part *part = &parts->items[i];
         enum step_class classes[MOST_OWNERS];
@@ -74,8 +61,9 @@ struct undo_causes *undo_causes_find(const struct sim_parts *parts, int side, st
             done = cause_parts_locate(causes->parts, causes, &of, families, side, &names, text,
                                       &index) ||
                    failure_memory(failure);
-            if (done && index < causes->parts->count)
-                found[i].items[c] = cause_of[index];
+            uint32_t cause = done && index < causes->parts->count ? cause_of[index] : UINT32_MAX;
+            if (cause != UINT32_MAX && has_lags(&causes->items[cause]))
+                found[i].items[c] = cause;
         }
         done = done && stopper_goes_on(stopper, i, failure);
     }

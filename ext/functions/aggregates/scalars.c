@@ -10,6 +10,7 @@
 #include "source/source.h"
 #include "sqlite/connection.h"
 #include "aggregates.h"
+#include "functions/words/class_words.h"
 #include "naming/short_name.h"
 #include "version.h"
 
@@ -148,6 +149,15 @@ static void write_bar(struct writer *to, double value, double greatest, int widt
     repeat(to, " ", empty);
 }
 
+/* NULL for what is no class. */
+static void classWordCall(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    const char *step_class = (const char *)sqlite3_value_text(values[0]);
+    const char *kind = count > 1 ? (const char *)sqlite3_value_text(values[1]) : NULL;
+    sqlite3_result_text(context, kind ? cause_word(kind, step_class) : class_word(step_class), -1,
+                        SQLITE_STATIC);
+}
+
 static const char bar_name[] = "trace_bar";
 
 /* A NULL value or maximum gives NULL; NULL for another argument is its default. */
@@ -215,6 +225,14 @@ const struct function scalars[] = {
      .text = "COMPUTATION, COMMUNICATION or MEMORY; NULL for all but device work",
      .arguments = {NAME, {"cat", TAKES_TEXT, false, "category; without it the name alone decides"}},
      .call = kernelTypeCall},
+    {.name = "trace_class_word",
+     .family = FAMILY_HELPERS,
+     .question = "How do people call this class of a step's time?",
+     .text = "the class of a part of a step in a word or two, as trace_summary says it; NULL: it is "
+             "no class",
+     .arguments = {{"class", TAKES_TEXT, true, "class of trace_step_time or trace_step_causes"},
+                   {"kind", TAKES_TEXT, false, "of a cause, its kind in trace_step_causes"}},
+     .call = classWordCall},
     {.name = bar_name,
      .family = FAMILY_HELPERS,
      .question = "How is a number drawn as a bar in the shell?",

@@ -6,6 +6,7 @@
 #include "analysis/answer/thresholds.h"
 #include "base/memory.h"
 #include "functions/words/check_words.h"
+#include "functions/words/class_words.h"
 #include "functions/words/factor_words.h"
 #include "functions/words/label_words.h"
 #include "functions/words/rank_words.h"
@@ -23,19 +24,6 @@ struct words {
 };
 
 static const char *const side_names[] = {"control", "test"};
-
-struct time_format time_format_of(const struct answer *answer)
-{
-    const struct pair_side *sides = answer->facts.pair.pair.sides;
-    bool there[2] = {sides[0].count > 0, sides[1].count > 0}, both = there[0] && there[1];
-    bool seconds = both && fmax(sides[0].mean, sides[1].mean) >= SECONDS_FROM;
-    struct time_format amounts = {.unit = seconds ? "s" : "ms", .size = seconds ? 1000 : 1};
-    double diff = fabs(sides[1].mean - sides[0].mean);
-    double of = (diff < CLEAR_PART * sides[0].mean ? sides[0].mean : diff) / amounts.size;
-    amounts.digits = decimals_for(both ? of : 0, AMOUNT_DIGITS);
-    amounts.least = amounts.size * 0.5 * pow(10, -amounts.digits);
-    return amounts;
-}
 
 /* A time in its unit, with a sign; and without sign and unit. */
 static void write_change_of(struct words *words, struct writer *text, double ms)
@@ -408,24 +396,6 @@ static void write_caution(struct words *words)
     }
 }
 
-/* What a line of a cause is of, in a word. */
-static const char *class_word(const struct answer_line *line)
-{
-    static const char *const kinds[] = {"host late", "queued", "not recorded", "mix", "moved"};
-    const char *step_class = line->step_class ? line->step_class : "";
-    if (line->kind == LINE_REST)
-        return "";
-    if (strcmp(line->code, cause_kind_name(CAUSE_SYNCHRONIZED)) == 0)
-        return kinds[0];
-    for (int i = 0; i < COUNT_OF(kinds); i++)
-        if (strcmp(line->code, kinds[i]) == 0)
-            return kinds[i];
-    return strcmp(step_class, "comm") == 0      ? "communication"
-           : strcmp(step_class, "memory") == 0  ? "copies"
-           : strcmp(step_class, "compute") == 0 ? "compute"
-                                                : "host";
-}
-
 static void write_share(struct words *words)
 {
     const struct answer_line *line = words->line;
@@ -438,7 +408,7 @@ static void write_share(struct words *words)
     if (judged_is_told(words->answer->facts.judged) && fabs(line->share) < SHARES_BELOW)
         sqlite3_snprintf(sizeof share, share, "%.0f %%", 100 * line->share);
     write_format(&words->prefix, "%8s %-2s %6s  %-13s  ", ms, words->amounts.unit, share,
-                 class_word(line));
+                 line->kind == LINE_REST ? "" : cause_word(line->code, line->step_class));
 }
 
 /* C16: what a step gains if only this cause is undone. */
@@ -576,7 +546,7 @@ static bool judge_in_words(struct words *words, struct answer_line *line)
 
 bool answer_words_write(struct answer *answer)
 {
-    struct words words = {.answer = answer, .amounts = time_format_of(answer)};
+    struct words words = {.answer = answer, .amounts = time_format_of(&answer->facts.pair.pair)};
     bool done = true;
     for (size_t i = 0; i < answer->line_count && done; i++) {
         words.line = &answer->lines[i];

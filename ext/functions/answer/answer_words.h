@@ -5,16 +5,8 @@
 #define TRACEDIFF_ANSWER_WORDS_H
 
 #include "call_answer.h"
+#include "functions/words/time_format.h"
 
-/* How times are written (C13). */
-struct time_format {
-    const char *unit; /* ms or s */
-    double size;      /* ms in a unit */
-    int digits;       /* decimals */
-    double least;     /* ms: less rounds to 0 */
-};
-
-struct time_format time_format_of(const struct answer *answer);
 
 /* Writes the texts and words of all lines. False if out of memory. */
 bool answer_words_write(struct answer *answer);

@@ -290,7 +290,7 @@ bool call_answer_find(struct call *call, const struct answer_request *request,
         return false;
     answer->facts.wants_work = request->evidence;
     answer->compared = answer->facts.judged != JUDGED_NOTHING;
-    layout.least = time_format_of(answer).least;
+    layout.least = time_format_of(&answer->facts.pair.pair).least;
     if (answer->compared &&
         !call_cautions_find(&answer->facts, answer_untraced(answer), &answer->cautions))
         return false;

@@ -33,6 +33,7 @@ static const struct table_column columns_of_step_causes[] = {
     {"recomputed", "TEXT",
      "JSON array of the operators of the forward pass that only the longer side computes in it, "
      "too; NULL: none"},
+    {"cause", "INTEGER", "its number, from 1 in the order of the largest |diff_time|"},
 };
 
 enum { CAUSES_CLOCK = 6, CAUSES_SHOWN };
@@ -42,9 +43,7 @@ static const struct argument arguments_of_step_causes[] = {
     {TEST_ARGUMENT},
     SELECTIONS_OF_JOB,
     {STEP_CLOCK_ARGUMENT},
-    {"shown", TAKES_COUNT, false,
-     "small causes are merged until so many hold three quarters of the sum of |diff_time|; "
-     "default none is merged"},
+    {CAUSES_SHOWN_ARGUMENT},
     {STEPS_ARGUMENT},
 };
 
@@ -107,6 +106,7 @@ static void add_row(struct result *result, struct cause_words *words, const stru
     cause_words_add(words, result);
     write_names(words, causes->recomputed + cause->recomputed_first, cause->recomputed_count);
     cause_words_add(words, result);
+    result_integer(result, cause - causes->items + 1);
 }
 
 static bool add_rows(struct call *call, struct result *result, const struct call_causes *found)

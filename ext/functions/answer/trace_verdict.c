@@ -3,7 +3,9 @@
 */
 #include "base/memory.h"
 #include "chart/writer.h"
-#include "functions/facts/call_pair.h"
+#include "functions/facts/answer_facts.h"
+#include "functions/words/factor_words.h"
+#include "functions/words/time_format.h"
 #include "functions/call/step_parts.h"
 #include "functions/words/verdict_words.h"
 
@@ -34,6 +36,14 @@ static const struct table_column columns_of_verdict[] = {
      "1 if control has no device work, and its steps are those of the host"},
     {"test_of_host", "INTEGER", "the same for test"},
     {"strata", "INTEGER", "how many different phases and sizes the steps have"},
+    {"judged", "TEXT",
+     "what trace_summary makes of it: slower, faster, same, unclear, load (slower or faster, as "
+     "load explains), other work or nothing (to compare)"},
+    {"judgement", "TEXT", "the same in words, such as 'test is slower here'"},
+    {"is_apart", "INTEGER", "1 if all steps of a side are longer than all of the other one, else 0"},
+    {"load", "TEXT", "another load of the host, in words; NULL: none"},
+    {"unit", "TEXT", "of times as trace_summary writes them: 'ms' or 's'"},
+    {"digits", "INTEGER", "decimals of these times"},
 };
 
 enum { VERDICT_CLOCK = 6 };
@@ -89,8 +99,35 @@ static void add_iterations(struct call *call, struct result *result, const struc
             result_null(result);
 }
 
-static void add_row(struct call *call, struct result *result, const struct call_pair *pair)
+/* Adds what was written; NULL: nothing was. */
+static void add_text(struct result *result, struct writer *text)
 {
+    if (text->failed)
+        result_lost(result);
+    result_text(result, text->length ? text->bytes : NULL, text->length);
+    text->length = 0;
+}
+
+static void add_judgement(struct result *result, const struct answer_facts *facts)
+{
+    const struct call_pair *pair = &facts->pair;
+    const struct time_format amounts = time_format_of(&pair->pair);
+    struct writer text = {0};
+    result_string(result, judged_word(facts->judged, &pair->verdict));
+    write_judged(&text, facts->judged, &pair->verdict, pair->pair.sides[1].windows);
+    add_text(result, &text);
+    add_integer(result, facts->judged != JUDGED_NOTHING, pair_is_apart(&pair->pair));
+    if (facts->load.there)
+        host_load_write(&text, facts_load(facts));
+    add_text(result, &text);
+    result_string(result, amounts.unit);
+    result_integer(result, amounts.digits);
+    writer_clear(&text);
+}
+
+static void add_row(struct call *call, struct result *result, const struct answer_facts *facts)
+{
+    const struct call_pair *pair = &facts->pair;
     const struct pair_side *sides = pair->pair.sides;
     bool there[2] = {sides[0].count > 0, sides[1].count > 0}, both = there[0] && there[1];
     result_string(result, verdict_words(&pair->verdict));
@@ -114,17 +151,18 @@ static void add_row(struct call *call, struct result *result, const struct call_
     for (int i = 0; i < 2; i++)
         add_integer(result, there[i], sides[i].of_host);
     result_integer(result, (int64_t)pair->pair.strata_count);
+    add_judgement(result, facts);
 }
 
 static int verdict_produce(struct call *call, struct rows **rows)
 {
-    struct call_pair pair = {.open = false};
+    struct answer_facts facts = {.call = NULL};
     struct result *result = result_new(call->function->column_count);
     enum step_clock clock;
     if (argument_step_clock(call, VERDICT_CLOCK, &clock) &&
-        call_pair_open(call, clock, false, &pair))
-        add_row(call, result, &pair);
-    call_pair_close(&pair);
+        facts_open(call, clock, false, &facts))
+        add_row(call, result, &facts);
+    facts_close(&facts);
     return result_finish(result, call_code(call), rows);
 }
 

@@ -38,4 +38,10 @@ bool call_causes_find(struct call *call, const struct call_causes_request *reque
 /* Does nothing to a zeroed struct. */
 void call_causes_close(struct call_causes *found);
 
+/* Description of an argument. */
+#define CAUSES_SHOWN_ARGUMENT \
+    "shown", TAKES_COUNT, false, \
+    "small causes are merged until so many hold three quarters of the sum of |diff_time|; " \
+    "default none is merged"
+
 #endif

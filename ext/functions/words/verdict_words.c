@@ -60,3 +60,13 @@ void write_steps(struct writer *text, const struct pair_side *side, bool out)
         }
     write_string(text, "]");
 }
+
+const char *judged_word(enum judged judged, const struct pair_verdict *verdict)
+{
+    static const char *const others[] = {[JUDGED_NOTHING] = "nothing",
+                                         [JUDGED_SAME] = "same",
+                                         [JUDGED_UNCLEAR] = "unclear",
+                                         [JUDGED_LOAD] = "load",
+                                         [JUDGED_OTHER_WORK] = "other work"};
+    return judged == JUDGED_CLEAR ? judged_code(judged, verdict) : others[judged];
+}

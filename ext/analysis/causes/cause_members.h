@@ -1,0 +1,33 @@
+/*
+** What causes are made of: the time and the kernels of both sides by cause, part, area and kernel.
+*/
+#ifndef TRACEDIFF_CAUSE_MEMBERS_H
+#define TRACEDIFF_CAUSE_MEMBERS_H
+
+#include "cause_parts.h"
+
+struct cause_member {
+    size_t cause;          /* index in causes.items */
+    size_t part;           /* index in causes.parts->items */
+    uint32_t area, kernel; /* ids in causes.names; NAME_NONE: not device work */
+    wide_time time[2];     /* ns, of all windows of control and of test */
+    int64_t kernels[2];    /* events of device work that start in these */
+};
+
+struct cause_members {
+    struct cause_member *items; /* by cause, then by part, area and kernel; owned */
+    size_t count, capacity;
+};
+
+/* Finds what is of causes that were found of these sides. On failure nothing is left to clear. */
+bool cause_members_find(struct cause_members *members, struct causes *causes,
+                        const struct cause_side *sides, const struct families *families,
+                        const struct stopper *stopper, struct failure *failure);
+
+void cause_members_clear(struct cause_members *members);
+
+/* The index of the cause of each part, by part; UINT32_MAX: it is in none. NULL if out of
+** memory. */
+uint32_t *causes_of_parts(const struct causes *causes);
+
+#endif

@@ -1,0 +1,104 @@
+/*
+** trace_cause_parts: what the causes of trace_step_causes are made of.
+*/
+#include "analysis/causes/cause_members.h"
+#include "functions/call/call_causes.h"
+#include "functions/call/step_parts.h"
+
+static const struct table_column columns_of_cause_parts[] = {
+    {"cause", "INTEGER", "number of the cause, as trace_step_causes has it"},
+    {"class", "TEXT", "as trace_step_time has it"},
+    {"family", "TEXT",
+     "of device work, that of the area; of waits for the host, the area if it is a cause of its "
+     "own"},
+    {"name", "TEXT", "operator or kernel, as causes name it"},
+    {"area", "TEXT", "of device work: part of the program, as trace_step_path has it"},
+    {"kernel", "TEXT", "the device work; NULL while the device is idle"},
+    {"control_time", "REAL", "us a step in control"},
+    {"test_time", "REAL", "us a step in test"},
+    {"diff_time", "REAL", "us a step, test minus control: they add up to that of the cause"},
+    {"control_kernels", "REAL",
+     "events of device work that start in a step of control; of hidden ones times are 0"},
+    {"test_kernels", "REAL", "the same for test"},
+};
+
+enum { PARTS_CLOCK = 6, PARTS_SHOWN };
+
+static const struct argument arguments_of_cause_parts[] = {
+    {CONTROL_ARGUMENT},    {TEST_ARGUMENT},        SELECTIONS_OF_JOB,
+    {STEP_CLOCK_ARGUMENT}, {CAUSES_SHOWN_ARGUMENT}, {STEPS_ARGUMENT},
+};
+
+/* A mean over windows; NULL without any. */
+static void add_mean(struct result *result, double sum, double windows)
+{
+    if (windows > 0)
+        result_real(result, sum / windows);
+    else
+        result_null(result);
+}
+
+static void add_row(struct result *result, const struct causes *causes,
+                    const struct cause_member *member)
+{
+    const struct cause_part *part = &causes->parts->items[member->part];
+    const struct cause_place *place = &causes->parts->places[part->first];
+    const double windows[2] = {(double)causes->windows[0], (double)causes->windows[1]};
+    wide_time diff =
+        member->time[1] * causes->windows[0] - member->time[0] * causes->windows[1];
+    result_integer(result, (int64_t)member->cause + 1);
+    result_string(result, step_class_name(place->step_class));
+    result_name(result, &causes->names, place->family);
+    result_name(result, &causes->names, place->name);
+    result_name(result, &causes->names, member->area);
+    result_name(result, &causes->names, member->kernel);
+    for (int side = 0; side < 2; side++)
+        add_mean(result, (double)member->time[side] / 1000, windows[side]);
+    add_mean(result, (double)diff / 1000, windows[0] * windows[1]);
+    for (int side = 0; side < 2; side++)
+        add_mean(result, (double)member->kernels[side], windows[side]);
+}
+
+static void add_rows(struct call *call, struct result *result, struct call_causes *found)
+{
+    struct cause_members members;
+    struct cause_side sides[2];
+    for (int i = 0; i < 2; i++)
+        sides[i] = (struct cause_side){&found->sides[i].total,
+                                       attribution_names(found->sides[i].attribution)};
+    if (!cause_members_find(&members, &found->causes, sides, &found->families, call_stopper(call),
+                            &call->failure))
+        return;
+    for (size_t i = 0; i < members.count; i++)
+        add_row(result, &found->causes, &members.items[i]);
+    cause_members_clear(&members);
+}
+
+static int cause_parts_produce(struct call *call, struct rows **rows)
+{
+    struct call_trace opened[2] = {{.trace = {.count = 0}}, {.trace = {.count = 0}}};
+    struct call_causes found = {.opened = NULL};
+    struct result *result = result_new(call->function->column_count);
+    double shown = 0;
+    enum step_clock clock;
+    if (argument_step_clock(call, PARTS_CLOCK, &clock) &&
+        argument_real(call, PARTS_SHOWN, &shown) && call_sides_open(call, opened)) {
+        const struct call_causes_request request = {.clock = clock, .shown = (size_t)shown};
+        if (call_causes_find(call, &request, opened, &found))
+            add_rows(call, result, &found);
+        call_causes_close(&found);
+    }
+    for (int i = 0; i < 2; i++)
+        call_trace_close(&opened[i]);
+    return result_finish(result, call_code(call), rows);
+}
+
+const struct table_function trace_cause_parts_function = {
+    .name = "trace_cause_parts",
+    .family = FAMILY_THE_ANSWER,
+    .question = "Which operators, areas and kernels is a cause made of?",
+    .text = "the parts of each cause of trace_step_causes, by area and kernel",
+    COLUMNS(columns_of_cause_parts),
+    ARGUMENTS(arguments_of_cause_parts),
+    .produce = cause_parts_produce,
+};

@@ -1,0 +1,18 @@
+/*
+** How times of an answer are written (C13).
+*/
+#ifndef TRACEDIFF_TIME_FORMAT_H
+#define TRACEDIFF_TIME_FORMAT_H
+
+#include "analysis/answer/pair.h"
+
+struct time_format {
+    const char *unit; /* ms or s */
+    double size;      /* ms in a unit */
+    int digits;       /* decimals */
+    double least;     /* ms: less rounds to 0 */
+};
+
+struct time_format time_format_of(const struct pair *pair);
+
+#endif
