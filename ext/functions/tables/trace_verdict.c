@@ -40,7 +40,8 @@ static const struct table_column columns_of_verdict[] = {
      "what trace_summary makes of it: slower, faster, same, unclear, load (slower or faster, as "
      "load explains), other work or nothing (to compare)"},
     {"judgement", "TEXT", "the same in words, such as 'test is slower here'"},
-    {"is_apart", "INTEGER", "1 if all steps of a side are longer than all of the other one, else 0"},
+    {"is_apart", "INTEGER",
+     "1 if all steps of a side are longer than all of the other one, else 0"},
     {"load", "TEXT", "another load of the host, in words; NULL: none"},
     {"unit", "TEXT", "of times as trace_summary writes them: 'ms' or 's'"},
     {"digits", "INTEGER", "decimals of these times"},
