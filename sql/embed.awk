@@ -16,8 +16,6 @@
 # description`), then what else there is to say. The query follows, one SELECT.
 # `-- With FOLDER/NAME`, the last line of a header: the query begins with the CTEs that queries
 # share, of sql/FOLDER/NAME.sql. Of a script, these are the lines after `-- Shared`, up to `-- Own`.
-# `-- Facts`, then lines `name description`: there are two queries. The first one gives a row, whose columns
-# are parameters of the second: those that are listed here, and those that a file with CTEs lists.
 # A description goes on in lines that stand further right than entries do, that of NAME below it.
 
 function fail(message) {
@@ -92,8 +90,6 @@ function with(name,    path, line, own, words) {
             own = line ~ /^-- Own/
         if (split(line, words, / +/) > 2 && words[1] == "--" && words[2] == "With")
             with(words[3])
-        else if (has_facts && line ~ /^--   [a-z_]+ /)
-            declared[words[2]] = 1
         else if (line !~ /^--/ && !own)
             sql = sql "     " quoted(query_line(line)) "\n     \"\\n\"\n"
     }
@@ -137,7 +133,7 @@ function finish() {
         ".produce = sql_function_produce,\n     .source = \"%s\", ", \
         name, quoted(summary), family, quoted(question), name, \
         column_count, name, argument_count, source) # sprintf has room for little in some awks
-    functions = functions (facts == "" ? "" : ".facts =\n" facts "     , ") ".sql =\n" sql "    },\n"
+    functions = functions ".sql =\n" sql "    },\n"
     function_count++
 }
 
@@ -176,10 +172,8 @@ FNR == 1 {
     summary = substr($0, length(name) + 6)
     sub(/\.$/, "", summary)
     family = question = arguments = columns = sql = shown = section = layout = style = id = link = empty = ""
-    argument_count = column_count = has_facts = 0
+    argument_count = column_count = 0
     of_memory = "false"
-    if (!report)
-        facts = ""
     if (report && FNR == NR) {
         count = split(given, words, " ")
         for (i = 1; i <= count; i++)
@@ -235,7 +229,7 @@ report && /^-- Of memory$/ {
     next
 }
 
-/^--        / && (section == "Facts" || (report && section == "Columns")) {
+report && /^--        / && section == "Columns" {
     next
 }
 
@@ -260,14 +254,8 @@ report && /^--   / && section == "SQL" {
     next
 }
 
-/^-- Parameters$/ || /^-- Columns$/ || /^-- Facts$/ || (report && /^-- SQL$/) {
+/^-- Parameters$/ || /^-- Columns$/ || (report && /^-- SQL$/) {
     section = $2
-    has_facts = has_facts || $2 == "Facts"
-    next
-}
-
-/^--   / && section == "Facts" {
-    declared[$2] = 1
     next
 }
 
@@ -302,10 +290,6 @@ report && /^--   / && section == "SQL" {
 
 {
     sql = sql "     " quoted(query_line($0)) "\n     \"\\n\"\n"
-    if (has_facts && facts == "" && /;$/) {
-        facts = sql
-        sql = ""
-    }
 }
 
 END {

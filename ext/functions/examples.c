@@ -31,7 +31,7 @@ const struct example examples[] = {
                     "FROM trace_brief(" PAIR ");"},
     {"trace_diff_report", "SELECT writefile('build/report.html', html) > 0 AS written\n"
                           "FROM trace_diff_report(" PAIR ");"},
-    {"trace_comparability", "SELECT topic, item, control_value, test_value, why\n"
+    {"trace_comparability", "SELECT topic, item, why\n"
                             "FROM trace_comparability('examples/gpu/test', 'examples/cpu/test')\n"
                             "WHERE matters = 'yes';"},
     {"trace_verdict", "SELECT verdict, round(control_ms, 3) AS control, round(test_ms, 3) AS "

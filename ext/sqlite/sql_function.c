@@ -62,22 +62,6 @@ static void statement_failed(struct call *call)
     sqlite3_free(whole);
 }
 
-/* Binds the columns of a row by name. */
-static int bind_facts(sqlite3_stmt *statement, sqlite3_stmt *facts)
-{
-    int code = SQLITE_OK, count = facts ? sqlite3_column_count(facts) : 0;
-    for (int i = 0; i < count && code == SQLITE_OK; i++) {
-        const char *column = sqlite3_column_name(facts, i);
-        char *name = column ? sqlite3_mprintf(":%s", column) : NULL;
-        int parameter = name ? sqlite3_bind_parameter_index(statement, name) : 0;
-        if (parameter > 0)
-            code = sqlite3_bind_value(statement, parameter, sqlite3_column_value(facts, i));
-        code = name ? code : SQLITE_NOMEM;
-        sqlite3_free(name);
-    }
-    return code;
-}
-
 /* Prepares a SELECT and binds its parameters. The caller finalizes the statement in any case. */
 static int prepare(struct call *call, const char *sql, sqlite3_stmt **statement)
 {
@@ -95,14 +79,10 @@ static int statement_code(struct call *call, int code)
     return code;
 }
 
-/* As sql_run(), with the columns of a row of facts as more parameters; NULL: none. */
-static int run(struct call *call, const char *sql, sqlite3_stmt *facts,
-               int (*take)(void *to, sqlite3_stmt *row), void *to)
+int sql_run(struct call *call, const char *sql, int (*take)(void *to, sqlite3_stmt *row), void *to)
 {
     sqlite3_stmt *statement = NULL;
     int code = prepare(call, sql, &statement);
-    if (code == SQLITE_OK)
-        code = bind_facts(statement, facts);
     if (code == SQLITE_OK)
         while ((code = sqlite3_step(statement)) == SQLITE_ROW)
             if ((code = take(to, statement)) != SQLITE_OK)
@@ -110,11 +90,6 @@ static int run(struct call *call, const char *sql, sqlite3_stmt *facts,
     code = statement_code(call, code);
     sqlite3_finalize(statement);
     return code;
-}
-
-int sql_run(struct call *call, const char *sql, int (*take)(void *to, sqlite3_stmt *row), void *to)
-{
-    return run(call, sql, NULL, take, to);
 }
 
 int sql_hold(struct call *call, const char *sql, sqlite3_stmt **statement)
@@ -243,12 +218,7 @@ int sql_function_produce(struct call *call, struct rows **rows)
     if (code != SQLITE_OK)
         return code;
     struct result *result = result_new(call->function->column_count);
-    sqlite3_stmt *facts = NULL;
-    if (call->function->facts)
-        code = sql_hold(call, call->function->facts, &facts);
-    if (code == SQLITE_OK)
-        code = run(call, call->function->sql, facts, add_sql_row, result);
-    sqlite3_finalize(facts);
+    code = sql_run(call, call->function->sql, add_sql_row, result);
     sql_leave(call);
     return result_finish(result, code, rows);
 }

@@ -87,7 +87,6 @@ struct table_function {
     /* Computes the rows. Returns SQLITE_OK, or an error code with call->failure filled. */
     int (*produce)(struct call *call, struct rows **rows);
     const char *sql;    /* the SELECT of a function written in SQL; else NULL */
-    const char *facts;  /* a SELECT of one row, whose columns are parameters of `sql`; NULL: none */
     const char *source; /* its file */
 };
 

@@ -295,6 +295,91 @@ class Rows(InFolder):
                 self.rows("SELECT 1 FROM trace_comparability('a.json', 'a.json') WHERE shapes = ?", wrong)
 
 
+class Scale(Rows):
+    """Tensors that are N times as large (J4), of operators of the host and of those that launch work."""
+
+    @staticmethod
+    def trace(operators, launches):
+        """Three steps of operators that take 50 us: (name, shapes)."""
+        events = []
+        for number in range(3):
+            at = 10000 * number
+            events.append(step(number, at, 9900))
+            for place, (name, shapes) in enumerate(operators):
+                start, work = at + 60 * place, 100 * number + place + 1
+                events.append(event(name, start, 50, args={"Input Dims": shapes, "Input type": ["float"]}))
+                if launches:
+                    events += [launch(start + 5, 2, work), kernel("k", start + 10, 30, work)]
+        return document(*events)
+
+    def why(self, control, test, launches=(False, False)):
+        """What the row of all operators says; one operator a list of shapes, if they have no names."""
+        for path, operators, of_device in zip(("a.json", "b.json"), (control, test), launches):
+            write(path, self.trace([each if isinstance(each, tuple) else ("aten::op", each) for each in operators],
+                                   of_device))
+        (*_, matters, why), = self.found("a.json", "b.json").get(("shapes", "operators"), [(None, None)])
+        return why if matters == "yes" else matters
+
+    def test_one_dimension_of_each_input(self):
+        for control, test, there, back in (
+                ([[4, 1024], [1024, 64]], [[32, 1024], [1024, 64]], "8 times as large: [4,1024] -> [32,1024]",
+                 "1/8 as large: [32,1024] -> [4,1024]"),
+                ([[7, 3], [2, 4, 5], [], [9]], [[7, 3], [2, 6, 5], [], [9]], "1.5 times as large: [2,4,5] -> [2,6,5]",
+                 "0.6667 times as large: [2,6,5] -> [2,4,5]"),
+                ([[10, 2], [3, 10]], [[30, 2], [3, 30]], "3 times as large: [10,2] -> [30,2]",
+                 "1/3 as large: [30,2] -> [10,2]"),
+                ([[[4, 2], [4, 3]], []], [[[8, 2], [4, 3]], []], "2 times as large: [4,2] -> [8,2]",
+                 "1/2 as large: [8,2] -> [4,2]"),
+                ([[1]], [[12345678]], "12345678 times as large: [1] -> [12345678]",
+                 "1/12345678 as large: [12345678] -> [1]")):
+            for launches in ((False, False), (True, True), (True, False)):
+                with self.subTest(control, launches=launches):
+                    self.assertEqual(self.why([control], [test], launches), f"tensors are {there}")
+                    self.assertEqual(self.why([test], [control], launches), f"tensors are {back}")
+
+    OTHER = "0 % of common operators' time is at common shapes: same model?"
+
+    def test_what_is_not_n_times_as_large(self):
+        for control, test in (([[4, 4]], [[8, 8]]), ([[4], [4]], [[8], [12]]), ([[0]], [[4]]), ([[4]], [[0]]),
+                              ([[4]], [[8, 1]]), ([[4]], [[8], []]), ([[4], []], [[8]]), ([[-4]], [[4]]),
+                              ([[1]], [[10 ** 19]]), ([[[4, 2]]], [[[4, 2], [4, 2]]])):
+            with self.subTest(control, test=test):
+                self.assertEqual(self.why([control], [test]), self.OTHER)
+
+    def test_a_list_is_of_one_pair(self):
+        self.assertEqual(self.why([[[4, 6]]], [[[8, 6]], [[4, 12]]]), self.OTHER)
+        self.assertEqual(self.why([[[4, 6]], [[6, 6]]], [[[8, 6]], [[6, 12]]]),
+                         "tensors are 2 times as large: [4,6] -> [8,6]")
+
+    def test_lists_are_of_one_operator(self):
+        self.assertEqual(self.why([("aten::a", [[4]]), ("aten::b", [[3]])], [("aten::a", [[6]]), ("aten::b", [[8]])]),
+                         self.OTHER)
+
+    def test_most_of_them_have_it(self):
+        """Ten operators, one of another scale; those of one side alone do not count."""
+        sides = [[(f"aten::op{place}", [[by if place else 5, 3]]) for place in range(10)] for by in (4, 16)]
+        sides[1][0] = ("aten::op0", [[15, 3]])
+        self.assertEqual(self.why(sides[0] + [("aten::c", [[7]])] * 9, sides[1] + [("aten::t", [[7]])] * 9),
+                         "tensors are 4 times as large: [4,3] -> [16,3]")
+
+    def test_dims_too_long_for_a_line(self):
+        """Of other inputs they are shown, if there are any."""
+        long = [[[by, *[1234] * 5]] for by in (8, 16)]
+        self.assertEqual(self.why(*[[each] for each in long]), "tensors are 2 times as large")
+        self.assertEqual(self.why([long[0], [[3]]], [long[1], [[6]]]), "tensors are 2 times as large: [3] -> [6]")
+
+    def test_shapes_of_both_sides(self):
+        """Nine tenths of the time: nothing matters."""
+        same = [("aten::same", [[5]])] * 30
+        self.assertEqual(self.why([*same, [[4]]], [*same, [[8]]]), "no")
+
+    def test_no_shapes(self):
+        write("a.json", document(step(0, 0, 100), event("aten::op", 0, 50)))
+        self.assertNotIn("shapes", {topic for topic, _ in self.found("a.json", "a.json")})
+        self.why([[[4]]], [[[8]]])
+        self.assertNotIn("shapes", {topic for topic, _ in self.found("a.json", "b.json", *5 * [None], 0)})
+
+
 class Quoted(InFolder):
     PAIRS = (GPU, GPU[::-1], (GPU[0], os.path.join(EXAMPLES, "cpu", "test")),
              (os.path.join(EXAMPLES, "cpu", "test"), GPU[0]),

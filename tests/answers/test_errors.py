@@ -290,7 +290,7 @@ class Arguments(Errors):
                               " WHERE kind = 'argument' AND name = 'control_rank'")
         self.assertGreater(len(functions), 8)
         for function, of_jobs in functions:
-            keys = " AND keys = 'op'" if function == "trace_diff_by" else ""
+            keys = {"trace_diff_by": " AND keys = 'op'", "trace_gate": " AND limit_percent = 5"}.get(function, "")
             for side in ("control", "test"):
                 for name, kind in (("rank", "'all' or 'job'" if of_jobs else "'all'"),
                                    ("iteration", "'all', 'steady', 'first' or a phase of steps")):
@@ -321,7 +321,7 @@ class Arguments(Errors):
         self.assertEqual({(job, worst) for _, _, job, worst in arguments}, {(0, 0), (1, 0), (0, 1)})
         for function, name, job, worst in arguments:
             needed = self.rows("SELECT name FROM tracediff_columns(?) WHERE kind = 'argument' AND required", function)
-            given = {"operator_name": "op", "changes": "[]", "schedule": "[]", "keys": "op"}
+            given = {"operator_name": "op", "changes": "[]", "schedule": "[]", "keys": "op", "limit_percent": 5}
             first = " AND ".join(f"{each} = '{given.get(each, 'd')}'" for each, in needed)
             sql = f"SELECT * FROM {function} WHERE {first} AND {name} = ?"
             ends = ", 'all' or 'job'" if job else ", 'all' or 'worst'" if worst else " or 'all'"
@@ -342,7 +342,8 @@ class Arguments(Errors):
         self.assertEqual({kind for _, _, kind in arguments}, set(kinds))
         for function, name, kind in arguments:
             needed = self.rows("SELECT name FROM tracediff_columns(?) WHERE kind = 'argument' AND required", function)
-            first = " AND ".join(f"{each} = '{'op' if each == 'operator_name' else 'd'}'" for each, in needed)
+            given = {"operator_name": "op", "limit_percent": 5}
+            first = " AND ".join(f"{each} = '{given.get(each, 'd')}'" for each, in needed if each != name)
             expected, good, bad = kinds[kind]
             sql = f"SELECT * FROM {function} WHERE {first} AND {name} = ?"
             for value in good:
@@ -353,7 +354,8 @@ class Arguments(Errors):
                                  [("text",)][:len(wanted)])
             for value in bad:
                 shown = self.value("SELECT quote(?)", value)
-                self.assert_error(f"{function}: {name} must be {expected}, not {shown}", sql, value)
+                follows = self.order(function) if (name,) in needed else ""
+                self.assert_error(f"{function}: {name} must be {expected}, not {shown}{follows}", sql, value)
         for bad in ("{}", "no", "[1]", '["a", null]', "[[", 7):
             shown = self.value("SELECT quote(?)", bad)
             self.assert_error("gpu_user_annotation_breakdown: allowlist_patterns must be a JSON array of texts,"

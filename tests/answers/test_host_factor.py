@@ -202,7 +202,8 @@ class Rules(InFolder):
         return self.rows("SELECT outcome, text FROM trace_host_factor('a.json', 'b.json') WHERE kind = 'host'")[0]
 
     def types(self):
-        return self.rows("SELECT matters, why FROM trace_comparability('a.json', 'b.json') WHERE topic = 'types'")
+        return self.rows("SELECT matters, why FROM trace_comparability('a.json', 'b.json')"
+                         " WHERE topic = 'types' AND item = 'operators'")
 
     def test_words(self):
         for factors, outcome, text in (

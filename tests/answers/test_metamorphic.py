@@ -55,6 +55,7 @@ VALUES = {
     "most": (None, 1, 3), "fallible": (None, 0, 1), "control_untraced": (None, 3),
     "test_untraced": (None, 4),
     "control_memory": (None,), "test_memory": (None,),
+    "limit_percent": (0, 5, 300), "least_ms": (None, 0.01),
     "changes": ("[]", '[{"what": "device", "factor": 0.5}]', '[{"what": "host", "op": "aten::%", "set_us": 5}]',
                 '[{"what": "launch", "add_us": -3}, {"what": "device", "class": "memory", "remove": true}]')}
 # columns that hold positions in traceEvents
@@ -64,11 +65,11 @@ TEXT = {"size", "json_size", "events"}     # columns about the text, not about w
 SUMMARY = {"trace_summary", "trace_brief", "trace_comparability"}  # rounds, and says what is wrong with a trace
 # of what other functions say; half of the time would go to these
 OF_OTHERS = {"trace_summary", "trace_brief", "trace_diff_report"}
-DIRECTED = {"top_count_increases", "trace_step_causes", "trace_verdict", "trace_work_diff", "trace_graph_diff",
-            "trace_ab",
-            "trace_clock_factor", "trace_host_factor", "trace_undo", *SUMMARY}  # ask what came, or what replaced what
-OF_JOBS = {"trace_step_diff", "trace_step_causes", "trace_tree_diff", "trace_verdict", "trace_compared_ranks",
-           "trace_undo"}                   # without ranks
+# ask what came, or what replaced what
+DIRECTED = {"top_count_increases", "trace_step_causes", "trace_verdict", "trace_gate", "trace_work_diff",
+            "trace_graph_diff", "trace_ab", "trace_clock_factor", "trace_host_factor", "trace_undo", *SUMMARY}
+OF_JOBS = {"trace_step_diff", "trace_step_causes", "trace_tree_diff", "trace_verdict", "trace_gate",
+           "trace_compared_ranks", "trace_undo"}                   # without ranks
 OF_ONE_JOB = {"trace_job_path", "trace_what_if", "trace_gains"}  # of all ranks that are chosen, together
 SIMULATED = {"trace_what_if", "trace_gains", "trace_undo"}  # with least times in us, rounded to ns
 AGAINST_OTHERS = {"potential_stragglers", "trace_job_clocks"}  # compares each rank with the others that are chosen
@@ -312,7 +313,7 @@ def ranks_moved(rng, files):
                   skip=lambda name, call: any("rank" in each and call[each] != "all" for each in call)
                   or name.endswith("report") or name in SUMMARY  # which name ranks
                   # whose runs have the same ranks (V10); the rank of either side
-                  or name in ("trace_ab", "trace_verdict", "trace_undo")
+                  or name in ("trace_ab", "trace_verdict", "trace_gate", "trace_undo")
                   or by_job(name, call))  # which is of ranks that both sides have
 
 

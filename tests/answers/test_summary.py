@@ -310,13 +310,22 @@ class AnyPair(InFolder):
         copy, work = "Memcpy HtoD (Pageable -> Device)", ("gemm", [[64, 64]], ["float"])
         few = ["caution: 1 step a side: too few to tell how much steps vary"]
         for control, test, said in (
-                ([[8, 3], [8]], [[8, 3], [8]], []), ([[8, 3], [8]], [[16, 3], [16]], ["0 of 4"]),
-                ([[8, 3], [8]], [[8, 3], [9]], ["1 of 3"]), ([[8, 3], [8]], [], []), ([None], [[8]], [])):
+                ([[8, 3], [8]], [[8, 3], [8]], []), ([[8, 3], [8]], [[6, 4], [9]], ["0 of 4"]),
+                ([[8, 3], [8]], [[8, 3], [0]], ["1 of 3"]), ([[8, 3], [8]], [], []), ([None], [[8]], [])):
             sides = [[(copy, shape and [shape], ["float"]) for shape in side] + 20 * [work] for side in (control, test)]
             expected = [f"caution: {each} shapes of copies to the device are common: same input?" for each in said]
             with self.subTest(control=control, test=test):
                 for found in self.cautions(*sides):
                     self.assertEqual([text for text in found if "common operators" not in text], few + expected)
+
+    def test_shapes_of_copies_that_are_larger_as_tensors_are(self):
+        """That is said once."""
+        copy, work = "Memcpy HtoD (Pageable -> Device)", ("gemm", [[64, 64]], ["float"])
+        sides = [[(copy, [shape], ["float"]) for shape in side] + [work] for side in ([[8, 3], [8]], [[16, 3], [16]])]
+        self.assertEqual([[text for text in found if "shapes" in text or "tensors" in text]
+                          for found in self.cautions(*sides)],
+                         [["caution: tensors are 2 times as large: [8,3] -> [16,3]"],
+                          ["caution: tensors are 1/2 as large: [16,3] -> [8,3]"]])
 
     def test_types_of_operators(self):
         few = ["caution: 1 step a side: too few to tell how much steps vary"]

@@ -97,6 +97,27 @@ class Host(InFolder):
             self.assertEqual(self.retyped(*[[("aten::cat", ["long"] * before + [last], 100)]
                                             for last in ("float", "double")]), row)
 
+    def scale(self, *operators):
+        """What is said of shapes; an operator is (name, us, first dim in control, in test)."""
+        for path, side in (("a.json", 2), ("b.json", 3)):
+            write(path, operators_of([(each[0], each[1], [[each[side], 3]], ["float"], 0) for each in operators]))
+        return self.value("SELECT why FROM trace_comparability('a.json', 'b.json')"
+                          " WHERE topic = 'shapes' AND item = 'operators'").split(":")[0]
+
+    def test_nine_tenths_are_n_times_as_large(self):
+        for count, said in ((9, "tensors are 2 times as large"), (8, self.SAID)):
+            self.assertEqual(self.scale(("aten::other", 10, 8, 9),
+                                        *[(f"aten::op{place}", 10, 8, 16) for place in range(count)]), said)
+
+    SAID = "0 % of common operators' time is at common shapes"
+
+    def test_sixteen_lists_with_the_most_time(self):
+        """Another operator is of another scale. Of the sixteenth list the scale is told, not of the one after it."""
+        for larger, said in ((16, "tensors are 2 times as large"), (15, self.SAID)):
+            self.assertEqual(self.scale(("aten::other", 10, 8, 9), *[
+                ("aten::op", 200 - place, 1001 + 2 * place, (2 if place < larger else 1) * (1001 + 2 * place) +
+                 (0 if place < larger else 4000)) for place in range(17)]), said)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -283,12 +283,10 @@ class Shapes(Answers):
             at += us + 201 + number
         return document(*events, record_shapes=1)
 
-    @unittest.expectedFailure
     def test_the_answer_says_how_much_larger_tensors_are(self):
         texts = [text for text, in self.summary("text")]
         self.assertTrue(any("tensors are 2 times as large: [128,512] -> [256,512]" in text for text in texts), texts)
 
-    @unittest.expectedFailure
     def test_it_matters_to_the_comparison(self):
         self.assertIn(("shapes", "yes"), self.rows("SELECT topic, matters FROM trace_comparability('control', 'test')"
                                                    " WHERE shapes = 1"))

@@ -262,16 +262,13 @@ class Queries(unittest.TestCase):
 
     def test_file_equals_function(self):
         for name, path in queries().items():
-            *facts, text = query_statements(path)
-            parameters = dict.fromkeys(re.findall(r":([a-z_]+)", " ".join([*facts, text])))
+            text, = query_statements(path)
+            parameters = dict.fromkeys(re.findall(r":([a-z_]+)", text))
             given = {key: value for key, value in self.ARGUMENTS.items() if key in parameters}
             if name in self.TRACES:
                 given["trace"] = self.TRACES[name]
             if name in ("memory_diff", "memory_summary"):
                 given.update(self.SNAPSHOTS)
-            for query in facts:
-                row = self.db.execute(query, {**parameters, **given})
-                parameters.update(zip((column[0] for column in row.description), row.fetchone()))
             by_file = self.db.execute(text, {**parameters, **given})
             by_function = self.db.execute(
                 f"SELECT * FROM {name} WHERE {' AND '.join(f'{key} = :{key}' for key in given)}", given)

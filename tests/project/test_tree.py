@@ -15,16 +15,16 @@ LAYERS = ["base", "platform", "platform/posix", "platform/windows", "access", "t
           "file", "loading", "perfetto", "trace", "snapshot", "database", "profilers", "rocprof", "xplane",
           "analysis/names", "analysis/sums", "analysis/parts", "analysis/job", "analysis/steps", "analysis/causes",
           "analysis/path", "analysis/simulation", "analysis/gains", "analysis/samples", "analysis/answer", "chart",
-          "report", "sqlite", "functions/args", "functions/call", "functions/words", "functions/answer",
-          "functions/aggregates",
+          "report", "sqlite", "functions/args", "functions/call", "functions/words", "functions/facts",
+          "functions/answer", "functions/brief", "functions/aggregates",
           "functions/tables", "functions/gains", "functions/memory", "functions"]
 # What any compiler of C11 has, and <strings.h>, which all these systems have; and the libraries.
 PORTABLE = {"assert", "ctype", "errno", "float", "inttypes", "limits", "math", "stdarg", "stdatomic", "stdbool",
             "stddef", "stdint", "stdio", "stdlib", "string", "strings", "emmintrin", "arm_neon", "zlib",
             "isa-l/igzip_lib", "sqlite3ext"}
 SQLITE = ("database", "profilers", "rocprof", "xplane", "sqlite", "functions", "functions/args", "functions/call",
-          "functions/words", "functions/answer", "functions/tables", "functions/gains", "functions/memory",
-          "functions/aggregates")
+          "functions/words", "functions/facts", "functions/answer", "functions/brief", "functions/tables",
+          "functions/gains", "functions/memory", "functions/aggregates")
 
 
 def sources():

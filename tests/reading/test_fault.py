@@ -129,6 +129,8 @@ def write_traces(folder):
     write(place("syncs/rank0.json"), syncs())
     write_job(place("job"), 80)  # of four ranks, two without a clock
     write_job(place("host_job"), 8, on_host=True)  # as record_param_comms
+    for number in range(2):  # without collectives
+        write(place(f"untied/rank{number}.json"), {**run(), "distributedInfo": {"rank": number}})
     for number, name in enumerate(("mem_rank0.json", "mem_rank1.json.gz")):
         write(place(f"lists/{name}"), [[max(-1, at), 2, at * at + number, at % 8] for at in range(-3, 40)])
     nodes = [{"id": at, "name": 'a "name" ' * at, "ctrl_deps": 1, "inputs": {"values": [at], "shapes": [[at]]},

@@ -115,7 +115,8 @@ class Roots(InFolder):
                 "SELECT function, name, required FROM tracediff_columns WHERE kind = 'argument' AND function IN (SELECT"
                 " function FROM tracediff_columns WHERE kind = 'column')"):
             functions.setdefault(function, []).append((name, required))
-        others = {"keys": "'op'", "changes": "'[]'", "operator_name": "'aten::'", "schedule": "'[]'"}
+        others = {"keys": "'op'", "changes": "'[]'", "operator_name": "'aten::'", "schedule": "'[]'",
+                  "limit_percent": "5"}
         memory = os.path.join(EXAMPLES, "memory", "gpu", "test", "rank0.pickle.gz")
         asked = []
         for function, arguments in functions.items():

@@ -22,7 +22,7 @@ struct caution *caution_add(struct cautions *cautions, enum caution_code code,
 static bool makes_most(const struct caution *caution, const struct cautions_request *request)
 {
     bool of_step = caution->code == CAUTION_LONG_STEP || caution->code == CAUTION_OUTLIER;
-    return caution->ms / caution->whole >= MOST_OF_DIFFERENCE &&
+    return caution->whole != 0 && caution->ms / caution->whole >= MOST_OF_DIFFERENCE &&
            (request->is_clear || fabs(caution->ms) >= MOST_OF_STEP * request->control_ms) &&
            (of_step || fabs(caution->ms) > request->largest) && !request->is_severe;
 }

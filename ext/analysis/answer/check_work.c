@@ -1,5 +1,6 @@
 #include "checks.h"
 
+#include "check_scale.h"
 #include "text/ascii.h"
 #include "text/scan.h"
 #include "thresholds.h"
@@ -14,9 +15,12 @@ struct work_tally {
     const int64_t *steps;
     struct tally device, host; /* by operator, shapes, types */
     struct tally copies;       /* to the device, by shapes */
+    const struct tally *timed; /* the one of these two whose time operators have (L6.1) */
     struct tally changes;      /* of operators' types, by control's and test's */
+    struct scale_lists lists;  /* of dims that only one side has */
     bool any[2];               /* whether there is device work */
     double share;              /* of the largest change */
+    bool is_scaled;            /* tensors are N times as large (J4) */
 };
 
 /* ns of both sides, each by the steps of the other: so means over steps are compared. */
@@ -46,8 +50,9 @@ static bool add_row(struct work_tally *work, struct tally *to, const struct keye
             return failure_memory(work->failure);
     }
     for (int side = 0; side < 2; side++) {
-        added.on[side] = sums[side].kernels > 0;
-        added.sum[side] = to == &work->host ? sums[side].self_time : sums[side].device_time;
+        bool of_host = to == &work->host;
+        added.on[side] = (of_host ? sums[side].events : sums[side].kernels) > 0;
+        added.sum[side] = of_host ? sums[side].self_time : sums[side].device_time;
     }
     return tally_add(to, &added, work->failure);
 }
@@ -94,9 +99,10 @@ static void find_copies(struct work_tally *work)
     }
     bool both = counts[0] > 0 && counts[1] > 0;
     struct check *check = check_add(work->checks, CHECK_COPIES,
-                                    !both          ? MATTERS_MAYBE
-                                    : common < all ? MATTERS_YES
-                                                   : MATTERS_NO,
+                                    !both           ? MATTERS_MAYBE
+                                    : common == all ? MATTERS_NO
+                                    : work->is_scaled ? MATTERS_MAYBE
+                                                      : MATTERS_YES,
                                     check_integer(counts[0] > 0 ? counts[0] : NUMBER_NONE),
                                     check_integer(counts[1] > 0 ? counts[1] : NUMBER_NONE));
     check->common = common;
@@ -113,7 +119,7 @@ struct operator_rows {
 /* Adds the shapes and the types of an operator with the most time (J3). */
 static void add_largest(struct work_tally *work, const struct operator_rows *operator)
 {
-    const struct tally_row *rows = work->device.rows;
+    const struct tally_row *rows = work->timed->rows;
     struct check_value shapes[2], types[2];
     for (int side = 0; side < 2; side++) {
         const struct tally_row *best = NULL;
@@ -132,7 +138,24 @@ static void add_largest(struct work_tally *work, const struct operator_rows *ope
     }
 }
 
-static void add_shapes(struct work_tally *work, const wide_time *all, const wide_time *common)
+/* Adds how many times as large tensors are to a check (J4). */
+static bool add_scale(struct work_tally *work, struct check *check)
+{
+    struct tensor_scale scale;
+    if (!scale_find(&work->lists, &scale, work->stopper, work->failure))
+        return false;
+    work->is_scaled = scale.from > 0;
+    for (int side = 0; side < 2 && work->is_scaled; side++) {
+        check->scale[side] = side ? scale.to : scale.from;
+        check->scaled[side] = names_intern(&work->checks->texts, scale.dims[side].text,
+                                           scale.dims[side].length);
+        if (check->scaled[side] == NAME_NONE)
+            return failure_memory(work->failure);
+    }
+    return true;
+}
+
+static bool add_shapes(struct work_tally *work, const wide_time *all, const wide_time *common)
 {
     wide_time time = scaled(work, all), same = scaled(work, common);
     struct check_value values[2];
@@ -147,6 +170,7 @@ static void add_shapes(struct work_tally *work, const wide_time *all, const wide
                                     values[0], values[1]);
     check->same = same == time;
     check->share = time > 0 ? (double)same / (double)time : 0;
+    return check->matters != MATTERS_YES || add_scale(work, check);
 }
 
 /* Keeps an operator if it is one of the largest, in the order of their times. */
@@ -169,22 +193,38 @@ static int rows_order(const void *a, const void *b)
     return COMPARE(x->from, y->from);
 }
 
+/* Adds dims that only one side has, of operators of both sides, in a run of rows with shapes. */
+static bool add_lists(struct work_tally *work, size_t from, size_t to)
+{
+    struct tally_row sum;
+    for (size_t i = from, end; i < to; i = end) {
+        end = tally_run(work->timed, i, BY_SHAPES, &sum);
+        const struct scale_list list = {.dims = *text_of(work, sum.key[1]),
+                                        .operator = from,
+                                        .side = sum.on[1],
+                                        .time = scaled(work, sum.sum)};
+        if (sum.on[0] != sum.on[1] && !scale_lists_add(&work->lists, &list, work->failure))
+            return false;
+    }
+    return true;
+}
+
 /* Adds up the time of operators of both sides, and at shapes that both have. */
 static bool find_operators(struct work_tally *work)
 {
-    const struct tally *device = &work->device;
+    const struct tally *timed = work->timed;
     struct operator_rows largest[LARGEST_OPERATORS];
     struct tally_row sum;
     wide_time all[2] = {0, 0}, common[2] = {0, 0};
     size_t count = 0, end;
-    for (size_t i = 0; i < device->count; i = end) {
+    for (size_t i = 0; i < timed->count; i = end) {
         struct tally_row total = {.sum = {0, 0}}, same = total;
         struct operator_rows operator = {.from = i};
-        end = tally_run(device, i, BY_OPERATOR, &sum);
-        while (operator.from < end && device->rows[operator.from].key[1] == NAME_NONE)
+        end = tally_run(timed, i, BY_OPERATOR, &sum);
+        while (operator.from < end && timed->rows[operator.from].key[1] == NAME_NONE)
             operator.from++;
         for (size_t j = operator.from; j < end;) {
-            j = tally_run(device, j, BY_SHAPES, &sum);
+            j = tally_run(timed, j, BY_SHAPES, &sum);
             tally_add_to(&total, &sum);
             if (sum.on[0] && sum.on[1])
                 tally_add_to(&same, &sum);
@@ -198,9 +238,11 @@ static bool find_operators(struct work_tally *work)
         operator.to = end;
         operator.time = scaled(work, total.sum);
         keep_largest(largest, &count, operator);
+        if (!add_lists(work, operator.from, end))
+            return false;
     }
-    add_shapes(work, all, common);
-    if (!sort_items(largest, count, sizeof *largest, rows_order, work->stopper, work->failure))
+    if (!add_shapes(work, all, common) ||
+        !sort_items(largest, count, sizeof *largest, rows_order, work->stopper, work->failure))
         return false;
     for (size_t i = 0; i < count; i++)
         add_largest(work, &largest[i]);
@@ -356,6 +398,7 @@ bool checks_add_work(struct checks *checks, const struct check_work *given,
     struct work_tally work = {
         .checks = checks, .stopper = stopper, .failure = failure, .steps = given->steps};
     bool done = true;
+    work.timed = given->host ? &work.host : &work.device;
     for (size_t i = 0; i < given->device_count && done; i++)
         done = add_device(&work, given->device[i]);
     done = done && (!given->host || add_host(&work, given->host)) &&
@@ -363,14 +406,14 @@ bool checks_add_work(struct checks *checks, const struct check_work *given,
            tally_order(&work.host, stopper, failure) &&
            tally_order(&work.copies, stopper, failure);
     if (done) {
+        done = find_operators(&work) && find_retyped(&work, work.timed);
         find_copies(&work);
-        done = find_operators(&work) &&
-               find_retyped(&work, given->host ? &work.host : &work.device);
         find_floats(&work);
     }
     tally_clear(&work.device);
     tally_clear(&work.host);
     tally_clear(&work.copies);
     tally_clear(&work.changes);
+    scale_lists_clear(&work.lists);
     return done;
 }

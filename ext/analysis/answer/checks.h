@@ -1,5 +1,5 @@
 /*
-** What may make the comparison of two traces wrong (J1 to J3).
+** What may make the comparison of two traces wrong (J1 to J4).
 */
 #ifndef TRACEDIFF_CHECKS_H
 #define TRACEDIFF_CHECKS_H
@@ -61,6 +61,8 @@ struct check {
     int same;       /* 1 or 0; -1: a side has no value */
     int64_t common; /* shapes of copies */
     double share;   /* of the time of operators */
+    int64_t scale[2]; /* CHECK_SHAPES: how large tensors are, by one another (J4); 0: not known */
+    uint32_t scaled[2]; /* dims of one of these, in checks->texts; empty: too long to be shown */
     double diff;    /* us a step: CHECK_RETYPED */
 };
 
@@ -115,16 +117,16 @@ struct check_told {
 bool checks_add(struct checks *checks, struct check_told *told, size_t count,
                 const struct stopper *stopper, struct failure *failure);
 
-/* Device work by enum device_key; and by enum host_key host events, if types are theirs, as a side
-** has no device work. */
+/* Device work by enum device_key; and by enum host_key host events, if shapes and types are theirs,
+** as a side has no device work. */
 struct check_work {
     const struct keyed *const *device;
     size_t device_count;
-    const struct keyed *host; /* NULL: types are of device work */
+    const struct keyed *host; /* NULL: they are of device work */
     int64_t steps[2];
 };
 
-/* Adds what shapes and types tell (J3, L6). */
+/* Adds what shapes and types tell (J3, J4, L6). */
 bool checks_add_work(struct checks *checks, const struct check_work *work,
                      const struct stopper *stopper, struct failure *failure);
 

@@ -26,7 +26,7 @@ struct gate_limits {
     double percent, ms;
 };
 
-struct gate {
+struct gate_decision {
     enum gate_outcome outcome;
     enum gate_reason reason;
 };
@@ -35,7 +35,7 @@ struct gate {
 bool gate_has_steps(const struct pair_side *side);
 
 /* Decides on sides that can be compared. `limits_only`: the difference need not be clear. */
-struct gate gate_decide(const struct pair *pair, const struct pair_verdict *verdict,
+struct gate_decision gate_decide(const struct pair *pair, const struct pair_verdict *verdict,
                         enum judged judged, bool limits_only, const struct gate_limits *limits);
 
 #endif

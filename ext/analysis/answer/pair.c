@@ -22,6 +22,7 @@ bool pair_add(struct pair *pair, int side, const struct pair_window *window)
                                                 .low = window->ns,
                                                 .high = window->ns,
                                                 .rank = window->rank,
+                                                .silent = window->silent,
                                                 .of_host = window->of_host,
                                                 .first_stratum = stratum,
                                                 .last_stratum = stratum};
@@ -48,6 +49,7 @@ static void join(const struct pair *pair, struct pair_step *step, const struct p
     step->low = window->low < step->low ? window->low : step->low;
     step->high = window->high > step->high ? window->high : step->high;
     step->rank = window->rank < step->rank ? window->rank : step->rank;
+    step->silent += window->silent;
     step->of_host = step->of_host || window->of_host;
     step->first_stratum = of_strata(pair, step->first_stratum, window->first_stratum, false);
     step->last_stratum = of_strata(pair, step->last_stratum, window->last_stratum, true);
@@ -118,6 +120,7 @@ static void sum_up(struct pair_side *side, double *room)
     for (size_t i = 0; i < side->count; i++) {
         const struct pair_step *step = &side->steps[i];
         side->all_ns += step->ns;
+        side->all_silent += step->silent;
         side->all_windows += step->windows;
         side->ranks = step->windows > side->ranks ? step->windows : side->ranks;
         side->lowest_rank =

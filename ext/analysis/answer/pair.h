@@ -11,12 +11,13 @@
 
 /* A step: the windows of all ranks of one iteration. */
 struct pair_step {
-    int64_t iteration;                    /* NUMBER_NONE: whole traces */
-    int64_t windows;                      /* one of each rank; of a job one */
-    wide_time ns;                         /* of all windows */
-    wide_time low, high;                  /* ns, the shortest and the longest of them */
-    int64_t rank;                         /* the lowest */
-    bool of_host;                         /* a window has no device work */
+    int64_t iteration; /* NUMBER_NONE: whole traces */
+    int64_t windows;   /* one of each rank; of a job one */
+    wide_time ns;      /* of all windows */
+    wide_time low, high; /* ns, the shortest and the longest of them */
+    int64_t rank;        /* the lowest */
+    wide_time silent;    /* ns, in which nothing is recorded of the host */
+    bool of_host;        /* a window has no device work */
     uint32_t first_stratum, last_stratum; /* ids in pair.strata; by name */
     bool is_out;                          /* an outlier, which is not compared */
     double ms;                            /* the mean of the windows */
@@ -31,7 +32,7 @@ struct pair_side {
     int64_t windows;                /* of these; 0 for whole traces */
     int64_t ranks, lowest_rank;
     bool of_host;
-    wide_time all_ns; /* of all steps */
+    wide_time all_ns, all_silent; /* of all steps */
     int64_t all_windows;
 };
 
@@ -44,7 +45,7 @@ struct pair {
 /* A window of a side. */
 struct pair_window {
     int64_t iteration, rank;
-    wide_time ns;
+    wide_time ns, silent;
     bool of_host;
     const char *stratum; /* "" if it has none */
     size_t stratum_length;

@@ -21,13 +21,15 @@
 #define STRATUM_PAIRS 0.9 /* C5: of the pairs of steps */
 #define STRATA_PART 0.75 /* C5: of test's steps in strata with enough of them */
 
-/* What makes two traces comparable (J1 to J3, L6) */
+/* What makes two traces comparable (J1 to J4, L6) */
 #define FEW_STEPS 3               /* fewer of a side are few, and tell no long step: J2.3, J2.4 */
 #define LONG_STEP_RATIO 1.15      /* by the median: J2.4 */
 #define LONG_STEP_OF 5            /* steps or more, of which a long one also stands out: J2.4 */
 #define LONG_STEP_DEVIATIONS 5    /* median absolute deviations beyond the median: J2.4 */
 #define COMMON_SHAPES_PERCENT 90  /* of the time of operators of both sides: J2.6 */
 #define LARGEST_OPERATORS 5       /* whose shapes and types are shown: J3 */
+#define SCALED_PERCENT 90         /* of the lists of dims that only one side has: J4 */
+#define SCALED_LISTS 16           /* of these, of an operator of a side: J4.1 */
 #define RETYPED_PERCENT 50        /* of the time of operators, from which it matters: L6.3 */
 #define RETYPED_LEAST_PERCENT 0.5 /* from which there is a row: L6.3 */
 #define RETYPED_INPUTS 16         /* the first ones, of which one says what differs: L6.2 */
@@ -46,23 +48,35 @@
 #define LOAD_WAITS 0.5 /* C7: of the difference, by waits, gaps and calls */
 #define LOAD_LEAVES 0.25 /* C7.3: of the difference, that load does not explain */
 #define LOAD_BEYOND 0.5 /* C7, L7.5: of the difference, by operators, beyond what load explains */
-#define SECONDS_FROM 10000.0 /* C13: ms; steps from there on are in s */
-#define TIMES_FROM 999.5 /* C13: percent; from there on it is said how many times */
-#define SHARES_BELOW 9.995 /* C13: of the difference; shares from there on are not said */
+#define AMOUNT_DIGITS 3 /* C13.1: of the difference; and decimals, at most */
+#define SECONDS_FROM 10000.0 /* C13.1: ms; steps from there on are in s */
+#define RATIO_DIGITS 2 /* C13.2: of percent, and of how many times */
+#define TIMES_FROM 999.5 /* C13.2: percent; from there on it is said how many times */
+#define SHARES_BELOW 9.995 /* C13.2: of the difference; shares from there on are not said */
+#define LINE_LENGTH 100 /* C13.3: characters */
+#define CUT_LEAVES 30 /* C13.3: characters; if a text were shorter by so many, a word is cut */
 #define MOST_CAUTIONS 3 /* C8 */
-#define MOST_HEADS 6 /* C9: lines before the causes */
-#define MOST_WORKS 3 /* C10: lines of work */
+#define MOST_NAMED_RANKS 4 /* C15: of several, that are left out for one reason */
+#define MOST_LINES 12 /* C9.2 */
+#define MOST_HEADS 6 /* C9.2: lines before the causes */
+#define MOST_WORKS 3 /* C9.2: lines of work */
 #define LINE_PART 0.01 /* C9: of the difference, of a cause that has a line */
 #define GAIN_PART 0.1 /* C16: of a cause, by which its gain differs, so that it is said */
 #define GAIN_UNITS 4.0 /* C16: halves of the last decimal; the same */
 #define REST_PART 0.75 /* C9.3: of all changes, which lines hold */
-#define MOST_OF_DIFFERENCE 0.5 /* L11.6: as a whole */
+#define MOST_OF_DIFFERENCE 0.5 /* L11.2, L11.6: as a whole */
 #define MOST_OF_STEP 0.05 /* L11.6: of control's step, if the difference is not clear */
 #define OVERHEAD_RATIO 2.0 /* C12: between the differences with and without the profiler */
 #define CLOCK_PART 0.5 /* C8: of the difference, by one factor of kernels */
-#define HOST_LATE_PART 0.5 /* L11.2: of the difference, by waits for the host */
 #define LONG_RATIO 1.05 /* C6.1: of the longest step by the median */
 #define LONG_PART 0.25 /* C6.2: of the difference, by one step */
 #define LONG_BESIDE 5.0 /* C6.2: times as far from the median as the shortest step */
+
+/* The brief (trace_brief) */
+#define CLAIM_STEPS 4 /* Z1: a side */
+#define CLAIM_PART 0.05 /* Z1: of control's step */
+#define SILENT_PART 0.01 /* Z2: of a step, in which nothing is recorded, so that it is said */
+#define SILENT_MUCH 0.1 /* Z2: the same, so that it is not known what the host does */
+#define NOISE_OF 2.77 /* Z3: 1.96 * sqrt(2) */
 
 #endif

@@ -17,7 +17,7 @@ struct ranked_step {
 struct stratum {
     size_t steps[2];
     double sum[2], median[2];
-    double longer; /* the part of the pairs of steps in which test's is longer; equal ones half */
+    double longer; /* pairs of steps of both sides in which test's is longer; equal ones half */
 };
 
 static int ranked_order(const void *a, const void *b)
@@ -49,12 +49,11 @@ static struct ranked_step *rank_steps(const struct pair *pair, size_t *count,
 static struct stratum stratum_of(const struct ranked_step *steps, size_t count, double *room)
 {
     struct stratum stratum = {.longer = 0};
-    double pairs = 0;
     for (size_t i = 0, from = 0; i < count; from = i) {
         size_t equal[2] = {0, 0};
         for (; i < count && steps[i].ms == steps[from].ms; i++)
             equal[steps[i].side]++;
-        pairs += (double)equal[1] * ((double)stratum.steps[0] + (double)equal[0] / 2);
+        stratum.longer += (double)equal[1] * ((double)stratum.steps[0] + (double)equal[0] / 2);
         for (int side = 0; side < 2; side++) {
             stratum.steps[side] += equal[side];
             stratum.sum[side] += (double)equal[side] * steps[from].ms;
@@ -67,8 +66,6 @@ static struct stratum stratum_of(const struct ranked_step *steps, size_t count, 
                 room[own++] = steps[i].ms;
         stratum.median[side] = median_of(room, own);
     }
-    if (stratum.steps[0] > 0 && stratum.steps[1] > 0)
-        stratum.longer = pairs / (double)stratum.steps[0] / (double)stratum.steps[1];
     return stratum;
 }
 
@@ -90,10 +87,11 @@ static void add_stratum(struct strata_sums *sums, const struct stratum *of, cons
                   (own[0] / (double)pair->sides[0].count + own[1] / (double)pair->sides[1].count);
     if (of->steps[0] < STRATUM_STEPS || of->steps[1] < STRATUM_STEPS)
         return;
+    double pairs = own[0] * own[1], most = STRATUM_PAIRS * pairs;
     sums->known += own[1];
-    if (median[1] >= STRATUM_RATIO * median[0] && of->longer >= STRATUM_PAIRS)
+    if (median[1] >= STRATUM_RATIO * median[0] && of->longer >= most)
         sums->slower += own[1];
-    if (median[0] >= STRATUM_RATIO * median[1] && of->longer <= 1 - STRATUM_PAIRS)
+    if (median[0] >= STRATUM_RATIO * median[1] && pairs - of->longer >= most)
         sums->faster += own[1];
 }
 
@@ -177,7 +175,7 @@ bool verdict_find(struct pair_verdict *verdict, const struct pair *pair, bool sa
 {
     const struct pair_side *control = &pair->sides[0], *test = &pair->sides[1];
     *verdict = (struct pair_verdict){.is = VERDICT_UNCLEAR};
-    bool some = test->count > 0 && is_slower_in_some(pair, verdict);
+    bool some = control->count > 0 && test->count > 0 && is_slower_in_some(pair, verdict);
     if (control->count == 0 || test->count == 0) {
         verdict->is = VERDICT_NOTHING;
     } else if (same) {

@@ -7,18 +7,21 @@
 
 #include "analysis/sums/keyed.h"
 
-/* Of device work. */
+/* Of device work; the keys of evidence first. */
 enum device_key {
     DEVICE_TOP_OP,
     DEVICE_OP,
-    DEVICE_KERNEL,
-    DEVICE_KERNEL_TYPE,
     DEVICE_SHAPES,
     DEVICE_TYPES,
+    DEVICE_KERNEL,
+    DEVICE_KERNEL_TYPE,
     DEVICE_GRID,
     DEVICE_BLOCK,
     DEVICE_KEYS
 };
+
+/* How many keys tell rows of evidence apart. */
+enum { DEVICE_EVIDENCE = DEVICE_KERNEL + 1 };
 
 /* Of host events. */
 enum host_key { HOST_NAME, HOST_CAT, HOST_SHAPES, HOST_TYPES, HOST_KEYS };

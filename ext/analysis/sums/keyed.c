@@ -309,6 +309,47 @@ static enum key run_key(const struct keyed *keyed)
     return best;
 }
 
+/* A row of keyed, by the keys that tell executions apart. */
+struct run_row {
+    const uint32_t *ids;
+    size_t width;
+    uint32_t row;
+};
+
+static int run_row_order(const void *a, const void *b)
+{
+    const struct run_row *x = a, *y = b;
+    for (size_t i = 0; i < x->width; i++)
+        if (x->ids[i] != y->ids[i])
+            return COMPARE(x->ids[i], y->ids[i]);
+    return 0;
+}
+
+/* By row, the first row that shares its executions. NULL on failure. */
+static uint32_t *find_run_rows(struct keyed_builder *builder)
+{
+    const struct keyed *keyed = builder->keyed;
+    size_t width = keyed->run_width ? keyed->run_width : keyed->width;
+    struct run_row *rows = memory_items(keyed->count, sizeof *rows);
+    uint32_t *first = memory_items(keyed->count, sizeof *first);
+    bool done = (rows && first) || failure_memory(builder->failure);
+    for (uint32_t row = 0; done && row < keyed->count; row++) {
+        rows[row] = (struct run_row){keyed->ids + row * keyed->width, width, row};
+        first[row] = row;
+    }
+    done = done && (width == keyed->width ||
+                    sort_items(rows, keyed->count, sizeof *rows, run_row_order, builder->stopper,
+                               builder->failure));
+    for (size_t i = 1; done && width < keyed->width && i < keyed->count; i++)
+        if (run_row_order(&rows[i - 1], &rows[i]) == 0)
+            first[rows[i].row] = first[rows[i - 1].row];
+    memory_free(rows);
+    if (done)
+        return first;
+    memory_free(first);
+    return NULL;
+}
+
 /* B5 and B6: counts each execution once for each row. */
 static bool count_runs(struct keyed_builder *builder)
 {
@@ -316,7 +357,8 @@ static bool count_runs(struct keyed_builder *builder)
     enum key by = run_key(builder->keyed);
     size_t count = 0;
     struct key_event *executions = memory_items(owners->count, sizeof *executions);
-    bool done = executions || failure_memory(builder->failure);
+    uint32_t *rows = find_run_rows(builder);
+    bool done = rows && (executions || failure_memory(builder->failure));
     for (size_t i = 0; done && i < owners->count; i++) {
         const struct owner *owner = &owners->items[i];
         uint32_t key = builder->key_of[owner->row];
@@ -330,7 +372,7 @@ static bool count_runs(struct keyed_builder *builder)
         if (event == ROW_NONE)
             builder->keyed->sums[key][builder->request->side].executions++;
         else
-            executions[count++] = (struct key_event){key, event};
+            executions[count++] = (struct key_event){rows[key], event};
     }
     done = done && sort_items(executions, count, sizeof *executions, key_event_order,
                               builder->stopper, builder->failure);
@@ -338,6 +380,7 @@ static bool count_runs(struct keyed_builder *builder)
         if (i == 0 || key_event_order(&executions[i - 1], &executions[i]) != 0)
             builder->keyed->sums[executions[i].key][builder->request->side].executions++;
     memory_free(executions);
+    memory_free(rows);
     return done;
 }
 
@@ -479,7 +522,7 @@ static bool find_labels(struct keyed_builder *builder)
 
 static bool read_args(const struct keyed_builder *builder)
 {
-    bool any = false;
+    bool any = builder->keyed->wants_work;
     for (int i = 0; i < KEYED_ARGS; i++)
         any = any || builder->args[i];
     return !any || builder->request->read_args(builder->request->from,

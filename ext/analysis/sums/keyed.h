@@ -54,6 +54,7 @@ struct keyed {
     uint32_t *ids;                /* `width` per row: ids in `names`, or NAME_NONE */
     struct keyed_sums (*sums)[2]; /* by row: for the two sides */
     bool wants_executions; /* else they are 0 */
+    size_t run_width; /* an execution counts in one of rows with so many equal first keys; 0: all */
     bool wants_work;
     struct keyed_work (*work)[2]; /* the same; NULL unless `wants_work` */
     size_t count;
@@ -67,9 +68,9 @@ struct keyed_request {
     const unsigned char *chosen; /* by index of steps->iterations; NULL: everything */
     enum device_type device_type;
     int side;                /* 0 or 1 */
-    const struct work *work; /* by row of device work; NULL: not asked for */
+    const struct work *work; /* by row of device work, if it is asked for: read_args() may set it */
     /* Sets values of args, ids in `names`. By enum keyed_arg, `values` are NULL or arrays by row,
-    ** in which rows that are not NAME_NONE are wanted. */
+    ** in which rows that are not NAME_NONE are wanted. Asked only for these or for work. */
     bool (*read_args)(void *from, struct trace_file *file, uint32_t *const *values);
     void *from;
 };

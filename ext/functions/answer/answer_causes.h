@@ -4,7 +4,7 @@
 #ifndef TRACEDIFF_ANSWER_CAUSES_H
 #define TRACEDIFF_ANSWER_CAUSES_H
 
-#include "answer_facts.h"
+#include "functions/facts/answer_facts.h"
 #include "chart/writer.h"
 #include "functions/call/call_undo.h"
 

@@ -64,7 +64,7 @@ static void write_rise(struct writer *text, double control, double test)
         write_grouped(text, (int64_t)round(test / control));
         write_string(text, ")");
     } else {
-        write_format(text, " (%+.*f %%)", (fabs(rise) < 9.95) + (fabs(rise) < 0.995), rise);
+        write_format(text, " (%+.*f %%)", decimals_for(rise, RATIO_DIGITS), rise);
     }
 }
 
@@ -286,10 +286,11 @@ static void write_load(struct words *words, const struct caution *caution)
 /* How many times as long as the median a step is. */
 static void write_times(struct writer *text, const struct long_step *step)
 {
-    if (step->ratio >= 9.95)
+    int decimals = decimals_for(step->ratio, RATIO_DIGITS);
+    if (decimals == 0)
         write_grouped(text, (int64_t)round(step->ratio));
     else
-        write_format(text, "%.1f", step->ratio);
+        write_format(text, "%.*f", decimals, step->ratio);
 }
 
 static void write_outlier(struct words *words, const struct caution *caution)

@@ -7,7 +7,6 @@
 #include "call_answer.h"
 #include "functions/words/time_format.h"
 
-enum { LINE_LENGTH = 100 /* characters of a line, at most */ };
 
 /* Writes the texts and words of all lines. False if out of memory. */
 bool answer_words_write(struct answer *answer);

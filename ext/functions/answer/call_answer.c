@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "analysis/answer/thresholds.h"
 #include "answer_words.h"
 #include "functions/call/step_parts.h"
 #include "functions/words/verdict_words.h"
@@ -61,7 +60,7 @@ static void add_heads(struct answer *answer)
         line->test_ms = answer->request.untraced[1];
         line->diff_ms = answer_untraced(answer);
     }
-    for (size_t i = 0; i < answer->cautions.chosen.count; i++) {
+    for (size_t i = 0; i < answer->cautions.chosen.count && answer->line_count < MOST_HEADS; i++) {
         const struct caution *caution = &answer->cautions.chosen.items[i];
         line = add_line(answer, LINE_CAUTION);
         line->of = i;
@@ -249,7 +248,7 @@ static bool find_causes(struct layout *layout)
     struct answer_causes *causes = &answer->causes;
     if (answer->facts.pair.pair.strata_count == 1 && !answer_work_find(&answer->facts, causes))
         return false;
-    layout->heads = at_most(answer->line_count, MOST_HEADS);
+    layout->heads = answer->line_count;
     layout->lines = MOST_LINES - 1 - layout->heads;
     layout->of_work = at_most(MOST_WORKS, MOST_HEADS - layout->heads);
     layout->sure = layout->lines - at_most(layout->of_work, causes->work_count);
@@ -289,6 +288,7 @@ bool call_answer_find(struct call *call, const struct answer_request *request,
     *answer = (struct answer){.request = *request, .causes = {.failed = NAME_NONE}};
     if (!facts_open(call, request->clock, false, &answer->facts))
         return false;
+    answer->facts.wants_work = request->evidence;
     answer->compared = answer->facts.judged != JUDGED_NOTHING;
     layout.least = time_format_of(&answer->facts.pair.pair).least;
     if (answer->compared &&

@@ -4,10 +4,9 @@
 #ifndef TRACEDIFF_CALL_ANSWER_H
 #define TRACEDIFF_CALL_ANSWER_H
 
+#include "analysis/answer/thresholds.h"
 #include "answer_causes.h"
 #include "call_cautions.h"
-
-enum { MOST_LINES = 12 };
 
 enum line_kind {
     LINE_VERDICT,
@@ -41,6 +40,7 @@ struct answer_request {
     enum step_clock clock;
     double untraced[2]; /* ms a step without the profiler; no number: not known */
     bool gains;         /* causes say what undoing them brings */
+    bool evidence;      /* facts have what evidence needs */
 };
 
 /* What is in no line. */

@@ -227,7 +227,8 @@ static bool has_clock(const struct caution_finder *finder, const struct answer_u
 {
     return unit->clock.outcome == FACTOR_ONE &&
            (finder->facts->pair.is_job ||
-            unit->clock.whole.explained / unit->clock.whole.diff >= CLOCK_PART);
+            (unit->clock.whole.diff != 0 &&
+             unit->clock.whole.explained / unit->clock.whole.diff >= CLOCK_PART));
 }
 
 /* Adds that kernels are slower or faster by one factor. */
@@ -286,7 +287,7 @@ static bool asks_for_hosts(const struct caution_finder *finder)
         return false;
     if (sides[0].of_host && sides[1].of_host)
         return facts->pair.is_job && !facts->load.one_factor;
-    return finder->late / finder->diff >= HOST_LATE_PART;
+    return finder->late / finder->diff >= MOST_OF_DIFFERENCE;
 }
 
 /* Adds the load of the host: of the ranks that have one factor, else of all together. */

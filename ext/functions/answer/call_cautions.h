@@ -6,7 +6,7 @@
 
 #include "analysis/answer/cautions.h"
 #include "analysis/answer/long_steps.h"
-#include "answer_facts.h"
+#include "functions/facts/answer_facts.h"
 
 struct call_cautions {
     struct cautions chosen;

@@ -5,10 +5,10 @@
 #define TRACEDIFF_CALL_GATE_H
 
 #include "analysis/answer/gate.h"
-#include "answer_facts.h"
+#include "functions/facts/answer_facts.h"
 
 struct call_gate {
-    struct gate said;
+    struct gate_decision said;
     struct answer_facts facts;
     bool one_by_one; /* ranks of jobs are compared so (O2) */
     bool has_checks;

@@ -15,7 +15,7 @@ struct owned {
     uint32_t op, row;
 };
 
-struct work_builder {
+struct kernel_work {
     struct call *call;
     const struct stopper *stopper;
     struct trace_file *file;
@@ -28,12 +28,12 @@ struct work_builder {
     bool *divided; /* by row: an operator inside it has FLOPs */
     struct owned *items;
     size_t count;
-    uint32_t *dims, *types, *concrete; /* by row: ids in `texts` */
-    struct names texts;
+    uint32_t *args[WORK_ARGS]; /* by row: ids in `texts` */
+    const struct names *texts;
     struct work *work;
 };
 
-static bool prepare(struct work_builder *builder)
+static bool prepare(struct kernel_work *builder)
 {
     const struct trace_file *file = builder->file;
     size_t count = file->columns.count;
@@ -41,12 +41,13 @@ static bool prepare(struct work_builder *builder)
     builder->nearest = memory_filled(count, sizeof *builder->nearest);
     builder->divided = memory_zeroed(count, sizeof *builder->divided);
     builder->items = memory_items(builder->owners.count, sizeof *builder->items);
-    builder->dims = memory_filled(count, sizeof *builder->dims);
-    builder->types = memory_filled(count, sizeof *builder->types);
-    builder->concrete = memory_filled(count, sizeof *builder->concrete);
     builder->work = memory_items(count, sizeof *builder->work);
-    if (!builder->formulas || !builder->nearest || !builder->divided || !builder->items ||
-        !builder->dims || !builder->types || !builder->concrete || !builder->work)
+    bool done = builder->formulas && builder->nearest && builder->divided && builder->items &&
+                builder->work;
+    for (int i = 0; i < WORK_ARGS; i++)
+        done = memory_assign(&builder->args[i], memory_filled(count, sizeof *builder->args[i])) &&
+               done;
+    if (!done)
         return failure_memory(&builder->call->failure);
     for (size_t i = 0; i < file->names.count; i++)
         builder->formulas[i] = formula_find(&file->names.items[i]);
@@ -56,7 +57,7 @@ static bool prepare(struct work_builder *builder)
 }
 
 /* The formula of a row; NULL: it is not an operator that has one. */
-static const struct formula *formula_of(const struct work_builder *builder, uint32_t row)
+static const struct formula *formula_of(const struct kernel_work *builder, uint32_t row)
 {
     uint32_t name = builder->file->columns.name[row];
     bool found = name != NAME_NONE && builder->formulas[name].entry &&
@@ -65,7 +66,7 @@ static const struct formula *formula_of(const struct work_builder *builder, uint
 }
 
 /* Finds the nearest operator with a formula of a row, and of the rows on the way to it. */
-static bool find_nearest(struct work_builder *builder, uint32_t row, uint32_t *found)
+static bool find_nearest(struct kernel_work *builder, uint32_t row, uint32_t *found)
 {
     const uint32_t *parents = builder->file->stacks.parent;
     size_t length = 0;
@@ -88,7 +89,7 @@ static bool find_nearest(struct work_builder *builder, uint32_t row, uint32_t *f
 }
 
 /* F2.2: marks the operators around one that has FLOPs. */
-static bool divide_around(struct work_builder *builder, uint32_t op)
+static bool divide_around(struct kernel_work *builder, uint32_t op)
 {
     const uint32_t *parents = builder->file->stacks.parent;
     for (op = parents[op]; op != ROW_NONE; op = parents[op]) {
@@ -102,7 +103,7 @@ static bool divide_around(struct work_builder *builder, uint32_t op)
 }
 
 /* F2: finds the operators that own device work. */
-static bool find_owned(struct work_builder *builder)
+static bool find_owned(struct kernel_work *builder)
 {
     for (size_t i = 0; i < builder->owners.count; i++) {
         const struct owner *owner = &builder->owners.items[i];
@@ -146,7 +147,7 @@ static int64_t share(int64_t whole, wide_time from, wide_time to, wide_time tota
 }
 
 /* F3: divides the work of an operator among its device work. */
-static void divide(struct work_builder *builder, const struct owned *items, size_t count,
+static void divide(struct kernel_work *builder, const struct owned *items, size_t count,
                    const struct work *work)
 {
     const int64_t *dur = builder->file->columns.dur;
@@ -165,14 +166,16 @@ static void divide(struct work_builder *builder, const struct owned *items, size
     }
 }
 
-static const char *text_of(const struct work_builder *builder, uint32_t id)
+/* A text of args; NULL: there is none. */
+static const char *text_of(const struct kernel_work *builder, enum work_arg arg, uint32_t op)
 {
-    return id == NAME_NONE ? NULL : builder->texts.items[id].text;
+    uint32_t id = builder->args[arg][op];
+    return id == NAME_NONE ? NULL : builder->texts->items[id].text;
 }
 
 /* Computes the work of each operator that owns some; not known without dims, which were not read of
 ** those divided. */
-static bool compute(struct work_builder *builder)
+static bool compute(struct kernel_work *builder)
 {
     const struct owned *items = builder->items;
     for (size_t i = 0, end; i < builder->count; i = end) {
@@ -181,14 +184,15 @@ static bool compute(struct work_builder *builder)
             if (!stopper_goes_on(builder->stopper, end, &builder->call->failure))
                 return false;
         struct work work = formula_work(
-            formula_of(builder, op), text_of(builder, builder->dims[op]),
-            text_of(builder, builder->types[op]), text_of(builder, builder->concrete[op]));
+            formula_of(builder, op), text_of(builder, WORK_SHAPES, op),
+            text_of(builder, WORK_TYPES, op), text_of(builder, WORK_VALUES, op));
         divide(builder, items + i, end - i, &work);
     }
     return true;
 }
 
-static bool build(struct work_builder *builder, const struct trace_member *member)
+/* Finds the operators whose args are wanted. */
+static bool begin(struct kernel_work *builder, const struct trace_member *member)
 {
     struct failure *failure = &builder->call->failure;
     if (!stacks_find(builder->file, builder->stopper, failure) ||
@@ -199,31 +203,70 @@ static bool build(struct work_builder *builder, const struct trace_member *membe
                     builder->stopper, failure))
         return false;
     for (size_t i = 0; i < builder->count; i++)
-        if (!builder->divided[builder->items[i].op])
-            builder->dims[builder->items[i].op] = 0; /* wanted */
-    return shapes_read(builder->call, builder->file, builder->dims, builder->types,
-                       builder->concrete, &builder->texts) &&
-           compute(builder);
+        for (int arg = 0; arg < WORK_ARGS && !builder->divided[builder->items[i].op]; arg++)
+            builder->args[arg][builder->items[i].op] = 0;
+    return true;
+}
+
+const char *const kernel_work_keys[WORK_ARGS] = {
+    [WORK_SHAPES] = "Input Dims", [WORK_TYPES] = "Input type", [WORK_VALUES] = "Concrete Inputs"};
+
+struct kernel_work *kernel_work_begin(struct call *call, const struct trace_member *member)
+{
+    struct kernel_work *builder = memory_zeroed(1, sizeof *builder);
+    if (!builder) {
+        failure_memory(&call->failure);
+        return NULL;
+    }
+    *builder = (struct kernel_work){
+        .call = call, .stopper = call_stopper(call), .file = member->file};
+    if (begin(builder, member))
+        return builder;
+    kernel_work_free(builder);
+    return NULL;
+}
+
+uint32_t *const *kernel_work_args(const struct kernel_work *work)
+{
+    return work->args;
+}
+
+struct work *kernel_work_end(struct kernel_work *work, const struct names *texts)
+{
+    struct work *found = NULL;
+    work->texts = texts;
+    if (compute(work)) {
+        found = work->work;
+        work->work = NULL;
+    }
+    return found;
+}
+
+void kernel_work_free(struct kernel_work *work)
+{
+    if (!work)
+        return;
+    owners_clear(&work->owners);
+    memory_free(work->formulas);
+    memory_free(work->nearest);
+    memory_free(work->path);
+    memory_free(work->divided);
+    memory_free(work->items);
+    for (int i = 0; i < WORK_ARGS; i++)
+        memory_free(work->args[i]);
+    memory_free(work->work);
+    memory_free(work);
 }
 
 struct work *kernel_work_find(struct call *call, const struct trace_member *member)
 {
-    struct work_builder builder = {
-        .call = call, .stopper = call_stopper(call), .file = member->file};
-    bool done = build(&builder, member);
-    if (!done) {
-        memory_free(builder.work);
-        builder.work = NULL;
-    }
-    owners_clear(&builder.owners);
-    memory_free(builder.formulas);
-    memory_free(builder.nearest);
-    memory_free(builder.path);
-    memory_free(builder.divided);
-    memory_free(builder.items);
-    memory_free(builder.dims);
-    memory_free(builder.types);
-    memory_free(builder.concrete);
-    names_clear(&builder.texts);
-    return builder.work;
+    struct names texts = {0};
+    struct kernel_work *work = kernel_work_begin(call, member);
+    struct work *found = NULL;
+    if (work &&
+        args_values_read(call, member->file, kernel_work_keys, work->args, WORK_ARGS, &texts))
+        found = kernel_work_end(work, &texts);
+    kernel_work_free(work);
+    names_clear(&texts);
+    return found;
 }

@@ -12,4 +12,19 @@
 ** failure, with call->failure filled. */
 struct work *kernel_work_find(struct call *call, const struct trace_member *member);
 
+/* For who reads other args of the file, too: the keys to read with them. Of each, the rows of
+** kernel_work_args() that are not NAME_NONE are wanted, and are to be set to ids in `texts`. */
+enum work_arg { WORK_SHAPES, WORK_TYPES, WORK_VALUES, WORK_ARGS };
+extern const char *const kernel_work_keys[WORK_ARGS];
+
+/* NULL on failure, with call->failure filled. */
+struct kernel_work *kernel_work_begin(struct call *call, const struct trace_member *member);
+uint32_t *const *kernel_work_args(const struct kernel_work *work);
+
+/* As kernel_work_find(). */
+struct work *kernel_work_end(struct kernel_work *work, const struct names *texts);
+
+/* NULL is allowed. */
+void kernel_work_free(struct kernel_work *work);
+
 #endif

@@ -7,7 +7,7 @@
 #include "text/text.h"
 #include "trace/args.h"
 
-enum { MOST_VALUE_READERS = 6 };
+enum { MOST_VALUE_READERS = 9 };
 
 /* A value of args, of operators. */
 struct value_reader {
@@ -189,17 +189,15 @@ static bool read_values(struct call *call, struct trace_file *file, struct value
 }
 
 bool shapes_read(struct call *call, struct trace_file *file, uint32_t *shapes, uint32_t *types,
-                 uint32_t *concrete, struct names *names)
+                 struct names *names)
 {
     struct value_reader readers[] = {{.key = "Input Dims", .values = shapes},
-                                     {.key = "Input type", .values = types},
-                                     {.key = "Concrete Inputs", .values = concrete}};
+                                     {.key = "Input type", .values = types}};
     for (size_t row = 0; row < file->columns.count; row++) {
         if (!row_is(file, row, CATEGORY_OPERATOR))
             shapes[row] = NAME_NONE;
-        for (int i = 1; i < COUNT_OF(readers); i++)
-            if (readers[i].values)
-                readers[i].values[row] = shapes[row];
+        if (types)
+            types[row] = shapes[row];
     }
     return read_values(call, file, readers, COUNT_OF(readers), names);
 }

@@ -155,7 +155,7 @@ static bool read_owner_shapes(struct owners_file *of, bool types)
     for (size_t i = 0; i < of->owners.count; i++)
         if (of->owners.items[i].label[LEVEL_OP] != ROW_NONE)
             of->shape[of->owners.items[i].label[LEVEL_OP]] = 0; /* wanted */
-    return shapes_read(of->call, file, of->shape, of->types, NULL, &of->texts);
+    return shapes_read(of->call, file, of->shape, of->types, &of->texts);
 }
 
 /* Finds the positions of device work in replays. */

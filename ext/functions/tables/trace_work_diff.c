@@ -2,7 +2,7 @@
 ** trace_work_diff: operators and kernels that run more or less often in another trace.
 */
 #include "functions/words/work_words.h"
-#include "functions/answer/call_work.h"
+#include "functions/facts/call_work.h"
 
 static const struct table_column columns_of_work_diff[] = {
     {"name", "TEXT", "stable name of the operator or the kernel"},

@@ -212,6 +212,25 @@ static void put_few_steps(sqlite3_str *text, const struct checks *checks, const 
     sqlite3_str_appendall(text, ": too few to tell how much steps vary");
 }
 
+/* Writes how many times as large tensors are (J4). */
+static void put_scale(sqlite3_str *text, const struct checks *checks, const struct check *check)
+{
+    int64_t from = check->scale[0], to = check->scale[1];
+    sqlite3_str_appendall(text, "tensors are ");
+    if (to == 1)
+        sqlite3_str_appendf(text, "1/%lld as large", from);
+    else if (from == 1)
+        sqlite3_str_appendf(text, "%lld times as large", to);
+    else
+        sqlite3_str_appendf(text, "%.4g times as large", (double)to / (double)from);
+    if (checks->texts.items[check->scaled[0]].length == 0)
+        return;
+    sqlite3_str_appendall(text, ": ");
+    put_name(text, checks, check->scaled[0]);
+    sqlite3_str_appendall(text, " -> ");
+    put_name(text, checks, check->scaled[1]);
+}
+
 /* Writes a sentence on shapes or types. */
 static void put_work(sqlite3_str *text, const struct checks *checks, const struct check *check)
 {
@@ -223,6 +242,8 @@ static void put_work(sqlite3_str *text, const struct checks *checks, const struc
             text, "%lld of %lld shapes of copies to the device are common%s", check->common,
             check->values[0].integer + check->values[1].integer - check->common,
             yes ? ": same input?" : "");
+    else if (check->code == CHECK_SHAPES && check->scale[0] > 0)
+        put_scale(text, checks, check);
     else if (check->code == CHECK_SHAPES)
         sqlite3_str_appendf(text, "%.0f %% of common operators' time is at common shapes%s",
                             100 * check->share, yes ? ": same model?" : "");

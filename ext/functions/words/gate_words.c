@@ -23,7 +23,7 @@ const char *gate_code(enum gate_reason reason)
     return codes[reason];
 }
 
-static void write_steps(struct writer *text, const struct pair *pair)
+static void write_missing(struct writer *text, const struct pair *pair)
 {
     int side = gate_has_steps(&pair->sides[0]);
     const struct pair_side *of = &pair->sides[side];
@@ -67,7 +67,7 @@ void write_gate_reason(struct writer *text, enum gate_reason reason, const struc
 {
     const struct pair *pair = facts->pair;
     if (reason == GATE_STEPS) {
-        write_steps(text, pair);
+        write_missing(text, pair);
     } else if (reason == GATE_RANKS) {
         write_string(text, "other ranks: ");
         write_alone(text, facts->ranks);

@@ -1,9 +1,11 @@
 #include "label_words.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "analysis/answer/thresholds.h"
 #include "base/memory.h"
 #include "naming/label.h"
 #include "sqlite/api.h"
@@ -55,7 +57,6 @@ static bool is_of_word(char byte)
 
 void write_cut(struct writer *text, const char *bytes, size_t length, size_t most)
 {
-    enum { SHORTEST = 30 /* characters that a word at the end may take */ };
     static const char marks[] = " .,;:(<_#-", dots[] = "...";
     size_t whole, word;
     if (count_characters(bytes, length) <= most) {
@@ -69,13 +70,22 @@ void write_cut(struct writer *text, const char *bytes, size_t length, size_t mos
     while (word > 0 && is_of_word(bytes[word - 1]))
         word--;
     word = word < whole ? word : whole;
-    if (count_characters(bytes, word) + SHORTEST > most) {
+    if (count_characters(bytes, word) + CUT_LEAVES > most) {
         while (word > 0 && bytes[word - 1] && strchr(marks, bytes[word - 1]))
             word--;
         whole = word;
     }
     write_bytes(text, bytes, whole);
     write_string(text, dots);
+}
+
+int decimals_for(double number, int digits)
+{
+    int decimals = digits;
+    for (double from = 1; decimals > 0; from *= 10, decimals--)
+        if (fabs(number) < from - 0.5 * pow(10, -decimals))
+            break;
+    return decimals;
 }
 
 void write_format(struct writer *text, const char *format, ...)

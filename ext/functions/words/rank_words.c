@@ -1,5 +1,7 @@
 #include "rank_words.h"
 
+#include "analysis/answer/thresholds.h"
+
 static size_t count_ranks(const struct common_ranks *common, enum left_out why, int side)
 {
     size_t count = 0;
@@ -10,18 +12,17 @@ static size_t count_ranks(const struct common_ranks *common, enum left_out why, 
 
 /* Writes the ranks that are left out for one reason: their numbers, or of many how many they
 ** are. */
-static void write_ranks(struct writer *text, const struct common_ranks *common, enum left_out why,
+static void write_numbers(struct writer *text, const struct common_ranks *common, enum left_out why,
                         int side)
 {
-    enum { MOST_NAMED = 4 };
     size_t count = count_ranks(common, why, side), named = 0;
-    if (count > MOST_NAMED) {
+    if (count > MOST_NAMED_RANKS) {
         write_integer(text, (int64_t)count);
         write_string(text, " ranks");
     } else {
         write_string(text, count > 1 ? "ranks " : "rank ");
     }
-    for (size_t i = 0; i < common->count && count <= MOST_NAMED; i++)
+    for (size_t i = 0; i < common->count && count <= MOST_NAMED_RANKS; i++)
         if (common->items[i].why == why && common->items[i].side == side) {
             write_string(text, named == 0 ? "" : named + 1 < count ? ", " : " and ");
             write_integer(text, common->items[i].rank);
@@ -40,7 +41,7 @@ static void write_reason(struct writer *text, const struct common_ranks *common,
     if (count_ranks(common, why, side) == 0)
         return;
     write_string(text, text->length ? ", " : "left out of the job: ");
-    write_ranks(text, common, why, side);
+    write_numbers(text, common, why, side);
     write_string(text, " (");
     write_string(text, reasons[why]);
     write_string(text, side ? "test)" : "control)");
@@ -60,8 +61,22 @@ void write_alone(struct writer *text, const struct common_ranks *common)
         if (count_ranks(common, LEFT_ALONE, side) == 0)
             continue;
         write_string(text, first ? "" : ", ");
-        write_ranks(text, common, LEFT_ALONE, side);
+        write_numbers(text, common, LEFT_ALONE, side);
         write_string(text, side ? " only in test" : " only in control");
         first = false;
     }
+}
+
+void write_ranks(struct writer *text, const struct selection *ranks)
+{
+    bool one = ranks->count == 1 && !ranks->job;
+    write_string(text, ranks->job ? "job" : ranks->kind == SELECT_ALL ? "all" : "");
+    if (ranks->kind != SELECT_LIST)
+        return;
+    write_string(text, one ? "" : ranks->job ? " [" : "[");
+    for (size_t i = 0; i < ranks->count; i++) {
+        write_string(text, i ? "," : "");
+        write_integer(text, ranks->values[i]);
+    }
+    write_string(text, one ? "" : "]");
 }

@@ -6,11 +6,15 @@
 
 #include "chart/writer.h"
 #include "trace/common_ranks.h"
+#include "trace/selection.h"
 
 /* `left out of the job: ranks 1 and 3 (only in test)`; nothing if none is. */
 void write_left_out(struct writer *text, const struct common_ranks *common);
 
 /* `rank 0 only in control, ranks 1 and 3 only in test`; nothing if both have the same ranks. */
 void write_alone(struct writer *text, const struct common_ranks *common);
+
+/* Ranks as an argument: `0`, `[0,1]`, `all`, `job`, `job [0,1]`; nothing of the default. */
+void write_ranks(struct writer *text, const struct selection *ranks);
 
 #endif

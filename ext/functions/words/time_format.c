@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analysis/answer/thresholds.h"
+#include "label_words.h"
 
 struct time_format time_format_of(const struct pair *pair)
 {
@@ -12,7 +13,7 @@ struct time_format time_format_of(const struct pair *pair)
     struct time_format amounts = {.unit = seconds ? "s" : "ms", .size = seconds ? 1000 : 1};
     double diff = fabs(pair_diff(pair));
     double of = (diff < CLEAR_PART * sides[0].mean ? sides[0].mean : diff) / amounts.size;
-    amounts.digits = !both || of < 1 ? 3 : of < 10 ? 2 : of < 100 ? 1 : 0;
+    amounts.digits = decimals_for(both ? of : 0, AMOUNT_DIGITS);
     amounts.least = amounts.size * 0.5 * pow(10, -amounts.digits);
     return amounts;
 }

@@ -48,6 +48,19 @@ const char *judged_code(enum judged judged, const struct pair_verdict *verdict)
                                            : "faster";
 }
 
+void write_steps(struct writer *text, const struct pair_side *side, bool out)
+{
+    const char *before = "";
+    write_string(text, "[");
+    for (size_t i = 0; i < side->count; i++)
+        if (side->steps[i].is_out == out) {
+            write_string(text, before);
+            write_integer(text, side->steps[i].iteration);
+            before = ",";
+        }
+    write_string(text, "]");
+}
+
 const char *judged_word(enum judged judged, const struct pair_verdict *verdict)
 {
     static const char *const others[] = {[JUDGED_NOTHING] = "nothing",

@@ -17,6 +17,9 @@ void write_judged(struct writer *text, enum judged judged, const struct pair_ver
 /* slower, faster, same or unknown */
 const char *judged_code(enum judged judged, const struct pair_verdict *verdict);
 
+/* The steps of a side as a JSON array: those that are left out, or the others. */
+void write_steps(struct writer *text, const struct pair_side *side, bool out);
+
 /* The same, but for what is not clear a word for why. */
 const char *judged_word(enum judged judged, const struct pair_verdict *verdict);
 

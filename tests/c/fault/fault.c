@@ -378,6 +378,10 @@ static const struct trial {
     {.name = "trace_step_causes",
      .sql = "SELECT * FROM trace_step_causes('a', 'b');"
             "SELECT * FROM trace_step_causes('a', 'b', 'all', 'all', NULL, NULL, NULL, 2)"},
+    {.name = "trace_gate",
+     .sql = "SELECT * FROM trace_gate('a', 'b', 5); SELECT * FROM trace_gate('job', 'a', 0);"
+            "SELECT * FROM trace_gate('untied', 'untied', 0)",
+     .stride = 3},
     {.name = "trace_what_if",
      .sql = "SELECT * FROM trace_what_if('a', '[]');"
             "SELECT * FROM trace_what_if('job', '[{\"what\": \"transfer\", \"factor\": 0.5}]', "

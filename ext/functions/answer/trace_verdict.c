@@ -3,9 +3,9 @@
 */
 #include "base/memory.h"
 #include "chart/writer.h"
-#include "functions/answer/answer_facts.h"
-#include "functions/words/time_format.h"
+#include "functions/facts/answer_facts.h"
 #include "functions/words/factor_words.h"
+#include "functions/words/time_format.h"
 #include "functions/call/step_parts.h"
 #include "functions/words/verdict_words.h"
 
@@ -57,12 +57,7 @@ static const struct argument arguments_of_verdict[] = {
 static void add_steps(struct result *result, const struct pair_side *side, bool out)
 {
     struct writer text = {0};
-    for (size_t i = 0; i < side->count; i++)
-        if (side->steps[i].is_out == out) {
-            write_string(&text, text.length ? "," : "[");
-            write_integer(&text, side->steps[i].iteration);
-        }
-    write_string(&text, "]");
+    write_steps(&text, side, out);
     if (text.failed)
         result_lost(result);
     result_text(result, text.bytes, text.length);

@@ -31,6 +31,7 @@ struct answer_facts {
     struct answer_unit *units;
     size_t unit_count;
     const struct keyed **device; /* of the units */
+    bool wants_work;             /* their device work is found with what evidence needs */
     struct call_causes causes;   /* of the steps that are kept; not merged until a caller does */
     struct checks checks;
     struct run_changes work;
@@ -65,5 +66,8 @@ const struct common_factor *facts_load(const struct answer_facts *facts);
 
 /* Does nothing to a zeroed struct. */
 void facts_close(struct answer_facts *facts);
+
+/* Whether the name of a cause is that of a loader of data. */
+bool name_is_loader(const struct name *name);
 
 #endif

@@ -1,8 +1,8 @@
 /*
 ** trace_clock_factor: whether kernels are all slower by one factor (X1 to X4).
 */
-#include "functions/answer/call_factors.h"
-#include "functions/answer/work_sums.h"
+#include "functions/facts/call_factors.h"
+#include "functions/facts/work_sums.h"
 
 static const struct table_column columns_of_clock_factor[] = {
     {"kind", "TEXT",

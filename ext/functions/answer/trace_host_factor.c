@@ -1,9 +1,9 @@
 /*
 ** trace_host_factor: whether the whole host is slower (L7).
 */
-#include "functions/answer/call_factors.h"
+#include "functions/facts/call_factors.h"
 #include "functions/words/factor_words.h"
-#include "functions/answer/work_sums.h"
+#include "functions/facts/work_sums.h"
 
 static const struct table_column columns_of_host_factor[] = {
     {"kind", "TEXT", "'host', then its parts: an 'operator' that is compared, 'other' for all "

@@ -43,7 +43,10 @@ static bool add_length(void *to, const struct attributed_step *step)
     for (size_t i = 0; i < step->count; i++) {
         const struct attributed *part = &step->rows[i];
         int64_t rank = lengths->opened->trace.ranks[part->rank];
+        bool silent = part->step_class == CLASS_IDLE_UNRECORDED ||
+                      part->step_class == CLASS_UNRECORDED;
         window.ns += part->time;
+        window.silent += silent ? part->time : 0;
         window.rank = rank < window.rank ? rank : window.rank;
         window.of_host = window.of_host || part->step_class == CLASS_CALL ||
                          part->step_class == CLASS_HOST || part->step_class == CLASS_UNRECORDED;

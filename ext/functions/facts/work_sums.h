@@ -9,7 +9,7 @@
 
 struct device_wish {
     bool grids; /* else the last two keys are none, and args of kernels are not read */
-    bool work;  /* with FLOPs and bytes */
+    bool work;  /* with FLOPs, bytes, and executions by the keys of evidence */
 };
 
 /* Sums up device work by enum device_key. On failure, fills call->failure; to be cleared then, too.

@@ -9,8 +9,7 @@
 #include "text/ascii.h"
 #include "work_sums.h"
 
-/* Whether the name of a cause is that of a loader of data. */
-static bool name_is_loader(const struct name *name)
+bool name_is_loader(const struct name *name)
 {
     return name && begins(name->text, name->text + name->length, "enumerate(DataLoader)");
 }
@@ -139,7 +138,8 @@ static bool give_device(void *from, const struct checks *checks, const struct ke
                         size_t *count)
 {
     struct answer_facts *facts = from;
-    const struct device_wish wish = {.grids = facts_may_have_clock(facts, checks)};
+    const struct device_wish wish = {.grids = facts_may_have_clock(facts, checks),
+                                     .work = facts->wants_work};
     facts->device = memory_items(facts->unit_count, sizeof *facts->device);
     bool done = facts->device || failure_memory(&facts->call->failure);
     for (size_t i = 0; done && i < facts->unit_count; i++) {

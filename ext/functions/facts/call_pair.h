@@ -22,8 +22,8 @@ struct call_pair {
     const struct selection *iterations[2]; /* these; NULL: as the arguments say */
 };
 
-/* Opens the pair; `one_by_one`: the ranks of jobs are compared one by one instead. On failure, fills
-** call->failure; to be closed then, too. */
+/* Opens the pair; `one_by_one`: the ranks of jobs are compared one by one instead. On failure,
+** fills call->failure; to be closed then, too. */
 bool call_pair_open(struct call *call, enum step_clock clock, bool one_by_one,
                     struct call_pair *pair);
 

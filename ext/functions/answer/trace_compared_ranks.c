@@ -3,7 +3,7 @@
 */
 #include "chart/writer.h"
 #include "functions/words/rank_words.h"
-#include "functions/answer/compared_ranks.h"
+#include "functions/facts/compared_ranks.h"
 
 static const struct table_column columns_of_compared_ranks[] = {
     {"control_chosen", "",
@@ -37,15 +37,6 @@ static void result_written(struct result *result, struct writer *text)
     text->length = 0;
 }
 
-static void write_ranks(struct writer *text, const int64_t *ranks, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        write_string(text, i ? "," : "[");
-        write_integer(text, ranks[i]);
-    }
-    write_string(text, "]");
-}
-
 /* Adds ranks as an argument. */
 static void add_ranks(struct result *result, const struct selection *ranks)
 {
@@ -54,11 +45,7 @@ static void add_ranks(struct result *result, const struct selection *ranks)
         result_integer(result, ranks->values[0]);
         return;
     }
-    write_string(&text, ranks->job ? "job" : ranks->kind == SELECT_ALL ? "all" : "");
-    if (ranks->kind == SELECT_LIST) {
-        write_string(&text, ranks->job ? " " : "");
-        write_ranks(&text, ranks->values, ranks->count);
-    }
+    write_ranks(&text, ranks);
     result_written(result, &text);
     writer_clear(&text);
 }

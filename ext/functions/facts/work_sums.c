@@ -16,6 +16,7 @@ bool device_sums_find(struct call *call, const struct call_trace *opened,
                            .width = wish->grids ? DEVICE_KEYS : DEVICE_GRID,
                            .rename = name_stable,
                            .wants_executions = wish->work,
+                           .run_width = DEVICE_EVIDENCE,
                            .wants_work = wish->work};
     return call_keyed_add(call, opened, DEVICE_GPU, true, sums);
 }

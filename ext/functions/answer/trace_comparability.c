@@ -1,7 +1,7 @@
 /*
-** trace_comparability: what makes two traces comparable or not (J1 to J3).
+** trace_comparability: what makes two traces comparable or not (J1 to J4).
 */
-#include "functions/answer/call_checks.h"
+#include "functions/facts/call_checks.h"
 #include "functions/words/check_words.h"
 #include "functions/call/step_parts.h"
 #include "text/text.h"

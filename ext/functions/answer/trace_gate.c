@@ -1,15 +1,15 @@
 /*
-** trace_gate: whether a change may go in: whether a step is slower by more than a limit.
+** trace_gate: whether a change may go in: whether a step is slower by more than a limit (O1).
 */
-#include "functions/answer/call_gate.h"
+#include "call_gate.h"
 #include "functions/call/step_parts.h"
 #include "functions/words/gate_words.h"
 
 static const struct table_column columns_of_gate[] = {
-    {"outcome", "TEXT", "'pass', 'fail' or 'not known' (O1)"},
+    {"outcome", "TEXT", "'pass', 'fail' or 'not known'"},
     {"status", "INTEGER", "the same as a number: 0, 1 or 2"},
     {"code", "TEXT",
-     "why it is not known: mean, median, load or unclear; if the traces cannot be compared (O3), "
+     "why it is not known: mean, median, load or unclear; if the traces cannot be compared, "
      "steps, ranks, world, work or device"},
     {"reason", "TEXT", "the same in words"},
     {"control_ms", "REAL",
@@ -19,8 +19,7 @@ static const struct table_column columns_of_gate[] = {
      "by how much test's mean is longer; NULL if the traces cannot be compared"},
     {"median_percent", "REAL", "the same of medians"},
     {"ranks", "TEXT",
-     "'all' or a JSON array: ranks that are compared one by one, as nothing ties their clocks "
-     "(O2); "
+     "'all' or a JSON array: ranks that are compared one by one, as nothing ties their clocks; "
      "give these to other functions, too; NULL: as the arguments say"},
 };
 

@@ -3,7 +3,7 @@
 */
 #include <math.h>
 
-#include "functions/answer/call_answer.h"
+#include "call_answer.h"
 #include "functions/call/step_parts.h"
 
 static const struct table_column columns_of_summary[] = {
