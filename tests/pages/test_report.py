@@ -1028,6 +1028,27 @@ class Cost(unittest.TestCase):
                 db.close()
             self.assertLess(times[1], 5 * times[0] + 0.1)
 
+    @alone
+    @slowest
+    def test_linear_in_names(self):
+        """Four times the names of operators and kernels take at most five and a half times the CPU time: sorting."""
+        with tempfile.TemporaryDirectory() as folder:
+            times = []
+            for count in (3000, 12000):
+                sides = []
+                for side, factor in (("a", 1), ("b", 1.3)):
+                    events = [step(n, 5 * count * n, 5 * count) for n in range(4)]
+                    for i in range(count):
+                        events += [event(f"op_{i}", 20 * i + 1, 10), launch(20 * i + 2, 1, i + 1),
+                                   kernel(f"kernel_{i}<float>", 20 * i + 10, 5 if i % 3 else 5 * factor, i + 1)]
+                    sides.append(write(os.path.join(folder, f"{side}{count}.json"), document(*events)))
+                db = connect()
+                began = time.process_time()
+                db.execute("SELECT length(html) FROM trace_diff_report(?, ?)", sides).fetchall()
+                times.append(time.process_time() - began)
+                db.close()
+            self.assertLess(times[1], 5.5 * times[0] + 0.1)
+
 
 def luminance(colour):
     parts = [int(colour[i:i + 2], 16) / 255

@@ -228,8 +228,8 @@ const struct function scalars[] = {
     {.name = "trace_class_word",
      .family = FAMILY_HELPERS,
      .question = "How do people call this class of a step's time?",
-     .text = "the class of a part of a step in a word or two, as trace_summary says it; NULL: it "
-             "is no class",
+     .text = "the class of a part of a step in a word or two, as trace_summary says it; NULL: no "
+             "class",
      .arguments = {{"class", TAKES_TEXT, true, "class of trace_step_time or trace_step_causes"},
                    {"kind", TAKES_TEXT, false, "of a cause, its kind in trace_step_causes"}},
      .call = classWordCall},
