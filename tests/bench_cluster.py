@@ -47,7 +47,7 @@ def add_collectives(shard):
                     SELECT side, NULL, kinds.column1, rank, CASE kinds.column1 WHEN 'collective' THEN iteration END,
                            start_ns + (end_ns - start_ns) / 101 * value - 2000,
                            start_ns + (end_ns - start_ns) / 101 * value, 1000000 + 100 * iteration + value, NULL,
-                           'default_pg', NULL, 'ncclDevKernel_AllReduce_Sum_bf16_RING_LL', 1, 1000 + value
+                           'default_pg', NULL, 'ncclDevKernel_AllReduce_Sum_bf16_RING_LL', 1
                     FROM job_rows CROSS JOIN n CROSS JOIN (VALUES ('collective'), ('exposed')) AS kinds
                     WHERE kind = 'step'""",))
 

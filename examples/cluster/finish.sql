@@ -61,14 +61,6 @@ GROUP BY side, rank;
 UPDATE files SET origin_ns = ns FROM origin AS o WHERE o.side = files.side AND o.rank = files.rank;
 UPDATE steps SET ts = (ts_ns - ns) / 1000.0 FROM origin AS o WHERE o.side = steps.side AND o.rank = steps.rank;
 
--- Outside of steps, the collectives of such a rank are counted through its files.
-CREATE TEMP TABLE counted AS
-SELECT rowid AS part,
-       row_number() OVER (PARTITION BY side, rank, process_group ORDER BY start_ns, end_ns, name) - 1 AS seq
-FROM aside.job_rows
-WHERE kind = 'collective' AND iteration IS NULL AND (side, rank) IN (SELECT side, rank FROM several);
-UPDATE aside.job_rows SET seq = c.seq FROM counted AS c WHERE c.part = job_rows.rowid;
-
 -- The path of each job (Q7.3). A stretch that goes over two steps of its rank is in two pieces.
 CREATE INDEX steps_by_number ON steps (side, rank, iteration);
 CREATE TEMP TABLE piece AS
@@ -104,9 +96,11 @@ FROM (SELECT side, stretch,
       FROM piece AS p)
 GROUP BY side, file;
 
--- Collectives have the times of one clock: that of the lowest rank (Q3).
-CREATE TEMP TABLE clock AS
-SELECT side, value ->> 'rank' AS rank, value ->> 'iteration' AS iteration, value ->> 'offset_ns' AS offset_ns
+-- Collectives have the times of one clock: that of the lowest rank (Q3). Those of the host are matched where no device
+-- runs any (W1).
+CREATE TEMP TABLE clock (side TEXT, rank INTEGER, step, offset_ns INTEGER); -- the types let its index be used
+INSERT INTO clock
+SELECT side, value ->> 'rank', coalesce(value ->> 'iteration', 'none'), value ->> 'offset_ns'
 FROM (SELECT column1 AS side,
              (SELECT trace_job_offsets(r.kind, r.rank, f.file, r.iteration, r.start_ns, r.end_ns, r.event,
                                        r.queued_behind, r.process_group, r.process_group_ranks, r.name, r.waits_for_all)
@@ -115,34 +109,19 @@ FROM (SELECT column1 AS side,
       FROM (VALUES ('control'), ('test')))
 CROSS JOIN json_each(offsets);
 DELETE FROM clock WHERE coalesce(offset_ns, 0) = 0;
-CREATE INDEX temp.clock_of ON clock (side, rank, iteration);
-UPDATE aside.job_rows SET start_ns = start_ns - c.offset_ns, end_ns = end_ns - c.offset_ns
-FROM clock AS c
-WHERE kind = 'collective' AND c.side = job_rows.side AND c.rank = job_rows.rank AND c.iteration IS job_rows.iteration;
+CREATE INDEX temp.clock_of ON clock (side, rank, step);
 
--- W2 to W4, as sql/tracediff/trace_collectives.sql has them. The index serves the groups and the two look-ups.
-CREATE INDEX aside.part_of ON job_rows (side, iteration, process_group, seq, rank) WHERE kind = 'collective';
 INSERT INTO collectives
-SELECT side, iteration, process_group,
-       (SELECT p.name
-        FROM aside.job_rows AS p
-        WHERE p.kind = 'collective' AND p.side = c.side AND p.iteration IS c.iteration
-          AND p.process_group = c.process_group
-          AND p.seq = c.seq AND p.rank = c.lowest),
-       seq, rank_count, transfer / 1000.0, (longest - transfer) / 1000.0,
-       CASE WHEN rank_count > 1 AND spread <= transfer
-            THEN (SELECT min(p.rank)
-                  FROM aside.job_rows AS p
-                  WHERE p.kind = 'collective' AND p.side = c.side AND p.iteration IS c.iteration
-                    AND p.process_group = c.process_group
-                    AND p.seq = c.seq AND p.start_ns = c.last) END,
-       spread / 1000.0
-FROM (SELECT side, iteration, process_group, seq, count(*) AS rank_count, min(rank) AS lowest, max(start_ns) AS last,
-             min(end_ns - start_ns) AS transfer, max(end_ns - start_ns) AS longest,
-             max(end_ns) - min(end_ns) AS spread
-      FROM aside.job_rows
-      WHERE kind = 'collective'
-      GROUP BY side, iteration, process_group, seq) AS c
+-- With shared/collectives
+device_collective AS (
+  SELECT side, rank, iteration, process_group, name, start_ns, end_ns FROM aside.job_rows WHERE kind = 'collective'),
+host_collective AS (
+  SELECT side, rank, iteration, process_group, name, start_ns, end_ns, event, 1 AS is_chosen
+  FROM aside.job_rows
+  WHERE kind = 'host_collective' AND process_group IS NOT NULL
+    AND side NOT IN (SELECT side FROM aside.job_rows WHERE kind = 'collective'))
+SELECT side, iteration, process_group, name, seq, rank_count, transfer, max_wait, last_rank, spread_end
+FROM matched
 ORDER BY side, iteration, process_group, seq;
 
 -- Files that are left out are files with a problem.

@@ -188,7 +188,8 @@ def merge(database, folders, elsewhere=False):
                             ('layout', '1'),
                             ('created_utc', strftime('%Y-%m-%dT%H:%M:%SZ', 'now')), ('tracediff', tracediff_version()),
                             ('sqlite', sqlite_version()), ('shards', ?)""", (len(shards) - len(lines),))
-            db.executescript(read(HERE, "finish.sql"))
+            db.executescript(read(HERE, "finish.sql").replace("-- With shared/collectives\n",
+                                                              read(ROOT, "sql", "shared", "collectives.sql")))
             for side in SIDES:
                 lines += missing(db, side)
             check_sides(db, folders, lines)

@@ -1,10 +1,10 @@
 -- What shards have besides the tables of sql/database/tables.sql. Merged databases keep all but job_rows.
 
--- trace_job_ranks; file_id is that of `files` once merged. seq: of a collective, in its process group and step (W2).
+-- trace_job_ranks; file_id is that of `files` once merged.
 CREATE TABLE job_rows (
   side TEXT NOT NULL, file_id INTEGER, kind TEXT NOT NULL, rank INTEGER NOT NULL, iteration INTEGER, start_ns INTEGER,
   end_ns INTEGER, event INTEGER, queued_behind INTEGER, process_group TEXT, process_group_ranks TEXT, name TEXT,
-  waits_for_all INTEGER, seq INTEGER);
+  waits_for_all INTEGER);
 
 -- Files of which the other tables have no rows, and why.
 CREATE TABLE left_out (side TEXT NOT NULL, file TEXT NOT NULL, rank INTEGER, reason TEXT NOT NULL);

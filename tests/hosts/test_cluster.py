@@ -175,6 +175,32 @@ class Merged(InRuns):
         self.merge()
         self.assert_same(os.path.join(EXAMPLES, "gpu", "control"), os.path.join(EXAMPLES, "gpu", "test"))
 
+    def test_collectives_of_hosts(self):
+        """Those of gloo, which overlap; and in test, where rank 0 runs some on a device, only these (W1). Rank 1 has
+        cycles in two files."""
+        for side in shards.SIDES:
+            for rank, first in ((0, 0), (0, 4), (1, 0), (1, 4)):
+                events = []
+                for number in range(first, first + 3):
+                    at, late = 1000 * number + 7 * rank, 100 * (rank != number % 2)
+                    events += [step(number, at, 900), event("aten::mm", at + 5, 60 + late)]
+                    if side == "test" and rank == 0:
+                        events += [launch(at + 70, 5, number + 1),
+                                   kernel("ncclDevKernel_AllReduce_Sum", at + 80, 50, number + 1)]
+                        continue
+                    events += [event(f"gloo:{name}", at + begin + late, end - begin - late, cat="user_annotation",
+                                     tid=2) for name, begin, end in (("all_reduce", 100, 300), ("broadcast", 110, 400))]
+                write(self.path(side, f"rank{rank} {first}.json"),
+                      document(*events, distributedInfo={"rank": rank, "world_size": 2}))
+        self.make_both()
+        self.assertEqual(self.merge()[1], "")
+        self.assert_same()
+        self.assertEqual(self.query("SELECT side, name, count(*), rank_count, min(transfer), max(max_wait),"
+                                    " count(DISTINCT last_rank) FROM collectives GROUP BY side, name"),
+                         [("control", "gloo:all_reduce", 6, 2, 100, 100, 2),
+                          ("control", "gloo:broadcast", 6, 2, 190, 0, 2),
+                          ("test", "ncclDevKernel_AllReduce_Sum", 6, 1, 50, 0, 0)])
+
     def test_a_rank_with_exactly_half_of_a_difference(self):
         with contextlib.chdir(self.folder):
             write_halves()
