@@ -215,10 +215,12 @@ class Cautions(Asking):
     """C8, C12, C15"""
 
     def test_three(self):
-        """Of four, the worst ones."""
+        """Of four, the worst ones. The fourth is a long step."""
         write("a.json", recorded(*[10] * 3, **DIFFERENT[0]))
-        write("b.json", recorded(10, 10, 13, **DIFFERENT[1]))
-        self.assertEqual(self.lines("code", "kind = 'caution'", **UNTRACED), ["device", "overhead", "ranks"])
+        write("b.json", recorded(*([("op", ms), ("a::DispatchMode", 1)] for ms in (10, 10, 13)), **DIFFERENT[1]))
+        self.assertEqual(self.value("SELECT count(*) FROM trace_comparability('a.json', 'b.json')"
+                                    " WHERE item = 'longest' AND matters = 'yes'"), 1)
+        self.assertEqual(self.lines("code", "kind = 'caution'"), ["device", "modes", "ranks"])
 
     def test_half_of_the_difference_is_of_one_factor_of_kernels(self):
         """Which makes 80, beside what the host does between kernels."""
