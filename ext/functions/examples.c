@@ -39,6 +39,9 @@ const struct example examples[] = {
                       "FROM trace_verdict(" PAIR ");"},
     {"trace_gate", "SELECT outcome, status, round(mean_percent, 1) AS percent\n"
                    "FROM trace_gate(" PAIR ", 5);"},
+    {"trace_long_steps",
+     "SELECT side, iteration, is_left_out, round(ms, 3) AS ms, class, name\n"
+     "FROM trace_long_steps('examples/cpu/control', 'examples/cpu/test');"},
     {"trace_step_causes", "SELECT kind, class, name, round(diff_time, 1) AS diff, added, removed\n"
                           "FROM trace_step_causes(" PAIR ")\n"
                           "LIMIT 5;"},

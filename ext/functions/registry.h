@@ -23,6 +23,7 @@
     FUNCTION(trace_verdict) \
     FUNCTION(trace_gate) \
     FUNCTION(trace_comparability) \
+    FUNCTION(trace_long_steps) \
     FUNCTION(trace_step_causes) \
     FUNCTION(trace_cause_parts) \
     FUNCTION(trace_clock_factor) \

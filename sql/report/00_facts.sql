@@ -5,6 +5,8 @@
 --   test_rank      any      the same
 --   control_iteration  any  as the argument; without the steps that are left out (trace_verdict, rule 1)
 --   test_iteration  any     the same
+--   control_asked  any      the steps as the argument has them
+--   test_asked     any      the same
 --   control_each   any      the same for functions that do not take 'job'
 --   test_each      any      the same
 --   control_ranks  any      the ranks that sections about all ranks take: those that have the phase that was asked for
@@ -75,7 +77,8 @@ memory AS MATERIALIZED (
   FROM memory_summary(:control_memory, :test_memory, 'worst', 10)
   WHERE kind = 'verdict')
 SELECT c_rank AS control_rank, t_rank AS test_rank, control_iterations AS control_iteration,
-       test_iterations AS test_iteration, c_each AS control_each, t_each AS test_each,
+       test_iterations AS test_iteration, :control_iteration AS control_asked, :test_iteration AS test_asked,
+       c_each AS control_each, t_each AS test_each,
        CASE WHEN control_job THEN c_each
             ELSE coalesce((SELECT ranks FROM of_phase WHERE side = 0), 'all') END AS control_ranks,
        CASE WHEN test_job THEN t_each

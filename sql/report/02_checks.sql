@@ -15,24 +15,6 @@ unlinked AS MATERIALIZED (
   SELECT 'test', total(time_ns), total(time_ns) FILTER (WHERE op IS NULL)
   FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace', :steps)
   WHERE kernel IS NOT NULL),
--- what steps that are left out have more of than the others
-longer AS (
-  SELECT side, iteration, trace_label(name) AS label, class, total / 1e6 AS ms, rank,
-         row_number() OVER (PARTITION BY side, iteration ORDER BY time_ns * steps - whole DESC,
-                            rank, class, name) AS place
-  FROM (SELECT *, sum(time_ns) OVER (PARTITION BY side, rank, class, name) AS whole,
-               sum(time_ns) OVER (PARTITION BY side, iteration) AS total, max(number) OVER (PARTITION BY side) AS steps
-        FROM (SELECT *, dense_rank() OVER (PARTITION BY side ORDER BY iteration) AS number
-              FROM (SELECT 0 AS side, :control_left_out AS left_out, rank, iteration, class, name, time_ns
-                    FROM trace_step_time(CASE WHEN :control_left_out IS NOT NULL THEN :control END, :control_rank,
-                                         replace(:control_iteration, ']', ',') || substr(:control_left_out, 2),
-                                         'top_op', :clock, NULL, :steps)
-                    UNION ALL
-                    SELECT 1, :test_left_out, rank, iteration, class, name, time_ns
-                    FROM trace_step_time(CASE WHEN :test_left_out IS NOT NULL THEN :test END, :test_rank,
-                                         replace(:test_iteration, ']', ',') || substr(:test_left_out, 2), 'top_op',
-                                         :clock, NULL, :steps))))
-  WHERE instr(replace(replace(left_out, '[', ','), ']', ','), ',' || iteration || ',')),
 said(place, bad, strong, text) AS (
   SELECT -1, 1, 'Ranks left out.', upper(substr(:ranks_out, 1, 1)) || substr(:ranks_out, 2) || '.'
   WHERE :ranks_out IS NOT NULL
@@ -40,14 +22,15 @@ said(place, bad, strong, text) AS (
   SELECT 0, 1, 'Load of the host.', upper(substr(:load, 1, 1)) || substr(:load, 2) || '.' WHERE :load IS NOT NULL
   UNION ALL
   SELECT 0.5, 1, 'A step left out.',
-         'Step ' || iteration || ' of ' || CASE side WHEN 0 THEN 'control' ELSE 'test' END || ' takes '
-         || printf('%.*f', :digits, ms / :size) || ' ' || :unit || '; '
-         || CASE WHEN :ranks > 0 THEN 'rank ' || rank || ' has ' ELSE '' END
-         || 'more of '
-         || coalesce(label, CASE WHEN class LIKE '%unrecorded' THEN 'time in which nothing is recorded' ELSE class END)
+         'Step ' || iteration || ' of ' || side || ' takes ' || printf('%.*f', :digits, ms / :size) || ' ' || :unit
+         || '; '
+         || CASE WHEN :ranks > 0 THEN 'rank ' || rank || ' has ' ELSE '' END || 'more of '
+         || coalesce(trace_label(name),
+                     CASE WHEN class LIKE '%unrecorded' THEN 'time in which nothing is recorded' ELSE class END)
          || ' than others. It is in no number of this page.'
-  FROM longer
-  WHERE place = 1
+  FROM trace_long_steps(CASE WHEN coalesce(:control_left_out, :test_left_out) IS NOT NULL THEN :control END, :test,
+                        :control_rank, :test_rank, :control_asked, :test_asked, :clock, :steps)
+  WHERE is_left_out
   UNION ALL
   SELECT 1, matters = 'yes', CASE matters WHEN 'yes' THEN 'Different devices.' ELSE 'Same device:' END,
          CASE matters WHEN 'yes'

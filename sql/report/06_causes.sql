@@ -24,9 +24,11 @@ collective AS MATERIALIZED (
         GROUP BY side)),
 counted AS ( -- collectives of the host are no kernels
   SELECT wide.*, collective.*, CASE WHEN class = 'comm' AND cn = 0 AND tn = 0
-           THEN (SELECT count(*) FROM met WHERE side = 0 AND met.name = wide.name) / c_steps ELSE cn END AS c_runs,
+           THEN (SELECT count(*) FROM met WHERE side = 0 AND met.name = wide.name) / coalesce(c_steps, 1)
+           ELSE cn END AS c_runs,
          CASE WHEN class = 'comm' AND cn = 0 AND tn = 0
-           THEN (SELECT count(*) FROM met WHERE side = 1 AND met.name = wide.name) / t_steps ELSE tn END AS t_runs
+           THEN (SELECT count(*) FROM met WHERE side = 1 AND met.name = wide.name) / coalesce(t_steps, 1)
+           ELSE tn END AS t_runs
   FROM wide CROSS JOIN collective),
 told AS (
   SELECT *, CASE class WHEN 'memory' THEN 'copies' WHEN 'comm' THEN 'collectives' WHEN 'host' THEN 'runs'
@@ -55,7 +57,7 @@ item AS (
                      || CASE kind WHEN 'host late' THEN ' more places' ELSE ' smaller' END END || '.'
            || CASE WHEN kind = 'replaced' AND removed > 0 THEN ' Gone: ' || removed || ' of ' || parts || '.'
                    ELSE '' END
-         WHEN 4 THEN CASE WHEN c_runs = 0 AND t_runs = 0 THEN NULL
+         WHEN 4 THEN CASE WHEN coalesce(c_runs + t_runs, 0) = 0 THEN NULL
                           WHEN c_runs = t_runs THEN 'As many ' || noun || ' as before: ' || c_often || ' a ' || :per
                           ELSE upper(substr(noun, 1, 1)) || substr(noun, 2) || ' a ' || :per || ': ' || c_often || ' → '
                             || t_often END

@@ -64,6 +64,17 @@ class Verdict(InFolder):
         twenty = tuple(10 + number % 2 for number in range(20))
         self.assertEqual(self.verdict(twenty, (*twenty[:18], 500, 600), columns)[1], "[19,20]")
 
+    def test_what_fills_long_steps(self):
+        """Those that are left out, and the longest of the others if it is long, by trace_long_steps."""
+        columns = "side, iteration, is_left_out, round(ms, 3), round(median_ms, 3), rank, class, name"
+        self.verdict((10, 11, 10, 11), (10, 2000, 11, 13, 11), pause=12)
+        self.assertEqual(self.rows(f"SELECT {columns} FROM trace_long_steps('a.json', 'b.json')"),
+                         [("test", 2, 1, 2000, 11, 0, "host", "collect"), ("test", 4, 0, 13, 11, 0, "host", "op")])
+        self.verdict((10, 300, 10, 10, 10), (10, 10, 10, 10), pause=12)
+        self.assertEqual(self.rows(f"SELECT {columns} FROM trace_long_steps('a.json', 'b.json')"),
+                         [("control", 2, 1, 300, 10, 0, "host", "collect")])
+        self.assertEqual(self.rows("SELECT side FROM trace_long_steps('b.json', 'b.json')"), [])
+
     def test_steps_that_are_asked_for_are_kept(self):
         write("a.json", trace(10, 11, 10, 11))
         write("b.json", trace(10, 2000, 11, 10, 11))

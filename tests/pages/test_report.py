@@ -356,6 +356,7 @@ class Read(OnPage):
         text = self.page("control", "test").text
         self.assertIn("As many collectives as before", text)
         self.assertIn("As many collectives as before: 1 a step", text)
+        self.assertNotRegex(self.page("control", "test", 0, 0).text, r"ollectives (a step|as before): 0")
 
     def test_tables_are_marked_up(self):
         page = self.page(*GPU)

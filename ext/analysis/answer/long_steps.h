@@ -12,7 +12,8 @@ struct long_step {
     int side;
     int64_t iteration;
     bool is_out;
-    double ratio; /* by the median */
+    double length; /* ms */
+    double ratio;  /* by the median */
     double ms;    /* more of test less control by it, if it is or were in the mean; or no number */
     bool is_much; /* of one that is kept: it matters to the verdict */
     /* What it has more of than the mean of all steps of its side. */

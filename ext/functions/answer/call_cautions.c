@@ -30,35 +30,6 @@ static struct caution *add(struct caution_finder *finder, enum caution_code code
     return caution;
 }
 
-/* Finds the steps that are left out, and the long ones. */
-static bool take_parts(void *to, const struct attributed_step *step)
-{
-    return side_parts_add(to, step);
-}
-
-static bool find_long_steps(struct caution_finder *finder)
-{
-    struct answer_facts *facts = finder->facts;
-    struct call_pair *pair = &facts->pair;
-    for (int side = 0; side < 2; side++) {
-        const struct call_trace *asked = &pair->asked[side];
-        struct side_parts parts;
-        if (!pair_has_long_step(&pair->pair, side))
-            continue;
-        side_parts_begin(&parts, &pair->pair, side, asked->trace.ranks);
-        struct steps_walk steps = {.take = take_parts, .to = &parts};
-        bool done =
-            steps_walk_take(facts->call, asked, LEVEL_TOP_OP, pair->clock, &steps) &&
-            long_steps_add(&finder->found->long_steps, &parts, attribution_names(steps.attribution),
-                           call_stopper(facts->call), &facts->call->failure);
-        steps_walk_close(&steps);
-        side_parts_clear(&parts);
-        if (!done)
-            return false;
-    }
-    return true;
-}
-
 /* Finds what the device waits for the host, and the largest cause. */
 static bool find_waiting(struct caution_finder *finder)
 {
@@ -403,9 +374,10 @@ bool call_cautions_find(struct answer_facts *facts, double untraced, struct call
                                        .tells_load =
                                            facts->judged >= JUDGED_LOAD && facts->load.there};
     *found = (struct call_cautions){.chosen = {.count = 0}};
-    bool done = facts_checks(facts) && find_long_steps(&finder) && find_waiting(&finder) &&
-                add_checks(&finder) && add_mode(&finder) && add_overhead(&finder, untraced) &&
-                add_loads(&finder) && add_clocks(&finder) &&
+    bool done = facts_checks(facts) &&
+                call_long_steps_find(facts->call, &facts->pair, &found->long_steps) &&
+                find_waiting(&finder) && add_checks(&finder) && add_mode(&finder) &&
+                add_overhead(&finder, untraced) && add_loads(&finder) && add_clocks(&finder) &&
                 (facts->pair.ranks.left_out.count == facts->pair.ranks.left_out.taken ||
                  add(&finder, CAUTION_RANKS, SEVERE_LEFT_OUT, 0)) &&
                 add_outliers(&finder) && add_long_steps(&finder);

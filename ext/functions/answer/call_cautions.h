@@ -5,8 +5,8 @@
 #define TRACEDIFF_CALL_CAUTIONS_H
 
 #include "analysis/answer/cautions.h"
-#include "analysis/answer/long_steps.h"
 #include "functions/facts/answer_facts.h"
+#include "functions/facts/call_long_steps.h"
 
 struct call_cautions {
     struct cautions chosen;
