@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/answer/thresholds.h"
 #include "analysis/causes/cause_merges.h"
 #include "base/memory.h"
 #include "base/sort.h"
@@ -299,7 +300,8 @@ static bool take_gains(struct answer_facts *facts, const struct undo *undo,
 
 bool answer_gains_find(struct answer_facts *facts, size_t most, struct answer_causes *causes)
 {
-    const struct call_undo_request request = {.most = most, .hiders = true};
+    const struct call_undo_request request = {
+        .most = most, .hiders = true, .most_steps = MOST_SIMULATED_STEPS};
     struct failure *failure = &facts->call->failure;
     struct call_undo undone;
     bool found = call_undo_find(facts->call, facts->kept, &facts->causes, &request, &undone);
