@@ -35,7 +35,8 @@ static const struct name *text_of(const struct work_tally *work, uint32_t id)
     return &work->texts.items[id];
 }
 
-/* The id in checks->texts of a text that a check has; NAME_NONE for that, and if memory runs out. */
+/* The id in checks->texts of a text that a check has; NAME_NONE for NAME_NONE, and if memory runs
+** out. */
 static uint32_t keep_text(struct work_tally *work, uint32_t id)
 {
     uint32_t kept = id == NAME_NONE ? id : names_adopt(&work->checks->texts, text_of(work, id));

@@ -109,8 +109,8 @@ static bool pass_points(struct sim_maker *maker)
 }
 
 bool sim_graph_make(struct sim_graph *graph, const struct trace *trace,
-                    const struct sim_sample *sample, const struct sim_work *works, const struct stopper *stopper,
-                    struct failure *failure)
+                    const struct sim_sample *sample, const struct sim_work *works,
+                    const struct stopper *stopper, struct failure *failure)
 {
     struct sim_maker maker = {
         .graph = graph, .works = works, .stopper = stopper, .failure = failure};

@@ -76,8 +76,8 @@ struct sim_use {
 /* Makes the graph of the chosen ranks of a trace, of what a sample has of it: NULL, all. It is
 ** kept. `works` are by member, and their waits are found. */
 bool sim_graph_make(struct sim_graph *graph, const struct trace *trace,
-                    const struct sim_sample *sample, const struct sim_work *works, const struct stopper *stopper,
-                    struct failure *failure);
+                    const struct sim_sample *sample, const struct sim_work *works,
+                    const struct stopper *stopper, struct failure *failure);
 
 /* The edge of a kind that leads to a node; SIM_NONE. */
 uint32_t sim_edge_to(const struct sim_graph *graph, uint32_t node, enum sim_edge kind);

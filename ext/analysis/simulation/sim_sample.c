@@ -101,6 +101,7 @@ bool sim_sample_make(struct sim_sample *sample, const struct trace *trace,
     *sample = (struct sim_sample){.trace = trace};
     int64_t *numbers = list_numbers(trace, choice, &count, failure);
     bool done = numbers != NULL;
+    sample->of = count;
     if (done && count > most) {
         count = keep_runs(numbers, count, most);
         sample->shares = memory_zeroed(trace->count, sizeof *sample->shares);
@@ -111,6 +112,7 @@ bool sim_sample_make(struct sim_sample *sample, const struct trace *trace,
                               failure);
         done = done && (choose(sample, choice) || failure_memory(failure));
     }
+    sample->steps = count;
     memory_free(numbers);
     if (!done)
         sim_sample_clear(sample);

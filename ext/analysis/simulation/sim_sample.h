@@ -23,6 +23,7 @@ struct sim_sample {
     const struct trace *trace;
     struct sim_share *shares;  /* by member; NULL: the whole trace is simulated */
     struct step_choice choice; /* the steps of the sample, unless that is the whole trace */
+    size_t steps, of;          /* how many numbers of steps the sample has, and are chosen */
 };
 
 /* Chooses at most so many of the chosen steps. If there are no more, the whole trace is simulated.
@@ -34,7 +35,8 @@ bool sim_sample_make(struct sim_sample *sample, const struct trace *trace,
 /* The share of a member. `sample` may be NULL. NULL: all of it is simulated. */
 static inline const struct sim_share *sim_share_of(const struct sim_sample *sample, size_t member)
 {
-    return sample && sample->shares && sample->shares[member].taken ? &sample->shares[member] : NULL;
+    bool part = sample && sample->shares && sample->shares[member].taken;
+    return part ? &sample->shares[member] : NULL;
 }
 
 /* Whether an instant or a stretch of time, [start, end], touches one that is simulated. `share` may

@@ -238,7 +238,8 @@ static bool find_clocks(struct answer_facts *facts)
     bool may = facts_may_have_clock(facts, &facts->checks), done = true;
     for (size_t i = 0; done && may && i < facts->unit_count; i++)
         done = facts_clock(facts, &facts->units[i]);
-    facts_forget_device(facts);
+    if (!facts->wants_work)
+        facts_forget_device(facts);
     return done;
 }
 
@@ -412,8 +413,9 @@ bool call_cautions_find(struct answer_facts *facts, double untraced, struct call
                                        .tells_load =
                                            facts->judged >= JUDGED_LOAD && facts->load.there};
     *found = (struct call_cautions){.chosen = {.count = 0}};
-    bool done = facts_checks(facts) && find_clocks(facts) && find_long_steps(&finder) && find_waiting(&finder) &&
-                add_checks(&finder) && add_mode(&finder) && add_overhead(&finder, untraced) &&
+    bool done = facts_checks(facts) && find_clocks(facts) && find_long_steps(&finder) &&
+                find_waiting(&finder) && add_checks(&finder) && add_mode(&finder) &&
+                add_overhead(&finder, untraced) &&
                 add_loads(&finder) && add_clocks(&finder) &&
                 (facts->pair.ranks.left_out.count == facts->pair.ranks.left_out.taken ||
                  add(&finder, CAUTION_RANKS, SEVERE_LEFT_OUT, 0)) &&

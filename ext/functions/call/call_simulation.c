@@ -48,7 +48,8 @@ static bool make(struct call *call, struct call_simulation *simulation,
     for (size_t i = 0; done && i < trace->count; i++)
         done = !trace->members[i].chosen || sim_work_find_waits(&simulation->works[i], sites);
     if (!done ||
-        !sim_graph_make(&simulation->graph, trace, &simulation->sample, simulation->works, stopper, &call->failure) ||
+        !sim_graph_make(&simulation->graph, trace, &simulation->sample, simulation->works,
+                        stopper, &call->failure) ||
         !sim_steps_make(&simulation->steps, &simulation->graph, simulation->choice, stopper,
                         &call->failure))
         return false;
