@@ -65,7 +65,8 @@ INTENDED = [
     ("trace_summary", lambda it: it.column in ("gain_ms", "hidden_by", "text"),
      "gains were lost in a join of REALs"),
     ("trace_summary", lambda it: it.column in ("text", "words", "code", "diff_ms", "share", "(rows)") and re.search(
-        "load|DispatchMode", f"{it.old} {it.new}"), "what is said beside another load of the host (C7.3); modes (C8.2)"),
+        "load|DispatchMode", f"{it.old} {it.new}"),
+     "what is said beside another load of the host (C7.3); modes (C8.2)"),
     ("*", lambda it: it.column in ("control_of_host", "test_of_host") and it.old is None,
      "steps of no length have no host"),
     ("trace_verdict", "(columns)", "what the report asks, after the other columns"),

@@ -217,10 +217,10 @@ def other_program(rng, program, lengths):
             del program[at - 1], lengths[at - 1]
 
 
-def write_gains_pair(control, test, seed, slower=True, other=False):
+def write_gains_pair(control, test, seed, slower=True, other=False, steps=None):
     rng = random.Random(seed)
     count, odd = rng.choice((1, 1, 2, 2, 3)), rng.choice((0, 0, 0.05, 0.2))
-    program, steps = program_of(rng, count), rng.choice((1, 3, 4))
+    program, few = program_of(rng, count), rng.choice((1, 3, 4))
     lengths = [rng.randrange(1000, 60000) for _ in program]
     clocks = [(rng.randrange(-10 ** 6, 10 ** 6), rng.randrange(-50, 51)) for _ in range(count)]
     shakes = rng.random() < 0.3
@@ -229,7 +229,7 @@ def write_gains_pair(control, test, seed, slower=True, other=False):
             lengths[rng.randrange(len(lengths))] += rng.randrange(5000, 80000)
         if folder == test and other:
             other_program(random.Random(-seed), program, lengths)
-        made = run(rng, program, lengths, count, steps, clocks, odd)
+        made = run(rng, program, lengths, count, steps or few, clocks, odd)
         write_ranks(folder, {number: shaken(rng, events) if shakes else events for number, events in made.items()})
 
 

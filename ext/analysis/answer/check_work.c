@@ -13,6 +13,7 @@ struct work_tally {
     const struct stopper *stopper;
     struct failure *failure;
     const int64_t *steps;
+    struct names texts;
     struct tally device, host; /* by operator, shapes, types */
     struct tally copies;       /* to the device, by shapes */
     const struct tally *timed; /* the one of these two whose time operators have (L6.1) */
@@ -31,7 +32,17 @@ static wide_time scaled(const struct work_tally *work, const wide_time *sum)
 
 static const struct name *text_of(const struct work_tally *work, uint32_t id)
 {
-    return &work->checks->texts.items[id];
+    return &work->texts.items[id];
+}
+
+/* The id in checks->texts of a text that a check has; NAME_NONE for NAME_NONE, and if memory runs
+** out. */
+static uint32_t keep_text(struct work_tally *work, uint32_t id)
+{
+    uint32_t kept = id == NAME_NONE ? id : names_adopt(&work->checks->texts, text_of(work, id));
+    if (kept == NAME_NONE && id != NAME_NONE)
+        failure_memory(work->failure);
+    return kept;
 }
 
 /* Adds a row of sums, with the keys that are given. */
@@ -39,13 +50,13 @@ static bool add_row(struct work_tally *work, struct tally *to, const struct keye
                     const int *keys, int count)
 {
     const struct keyed_sums *sums = from->sums[row];
-    struct tally_row added = {.names = &work->checks->texts,
+    struct tally_row added = {.names = &work->texts,
                               .key = {NAME_NONE, NAME_NONE, NAME_NONE}};
     for (int i = 0; i < count; i++) {
         uint32_t id = work_key(from, row, keys[i]);
         if (id == NAME_NONE)
             continue;
-        added.key[i] = names_adopt(&work->checks->texts, &from->names.items[id]);
+        added.key[i] = names_adopt(&work->texts, &from->names.items[id]);
         if (added.key[i] == NAME_NONE)
             return failure_memory(work->failure);
     }
@@ -117,7 +128,7 @@ struct operator_rows {
 };
 
 /* Adds the shapes and the types of an operator with the most time (J3). */
-static void add_largest(struct work_tally *work, const struct operator_rows *operator)
+static bool add_largest(struct work_tally *work, const struct operator_rows *operator)
 {
     const struct tally_row *rows = work->timed->rows;
     struct check_value shapes[2], types[2];
@@ -126,16 +137,17 @@ static void add_largest(struct work_tally *work, const struct operator_rows *ope
         for (size_t i = operator->from; i < operator->to; i++)
             if (rows[i].on[side] && (!best || rows[i].sum[side] > best->sum[side]))
                 best = &rows[i];
-        shapes[side] = check_text(best ? best->key[BY_OPERATOR] : NAME_NONE);
-        types[side] = check_text(best ? best->key[BY_SHAPES] : NAME_NONE);
+        shapes[side] = check_text(keep_text(work, best ? best->key[BY_OPERATOR] : NAME_NONE));
+        types[side] = check_text(keep_text(work, best ? best->key[BY_SHAPES] : NAME_NONE));
     }
     for (int i = 0; i < 2; i++) {
         struct check *check =
             i ? check_add(work->checks, CHECK_OPERATOR_TYPES, MATTERS_NO, types[0], types[1])
               : check_add(work->checks, CHECK_OPERATOR_SHAPES, MATTERS_NO, shapes[0], shapes[1]);
-        check->item = rows[operator->from].key[0];
+        check->item = keep_text(work, rows[operator->from].key[0]);
         check->matters = check->same == 0 ? MATTERS_MAYBE : MATTERS_NO;
     }
+    return work->failure->code == FAILURE_NONE;
 }
 
 /* Adds how many times as large tensors are to a check (J4). */
@@ -244,9 +256,10 @@ static bool find_operators(struct work_tally *work)
     if (!add_shapes(work, all, common) ||
         !sort_items(largest, count, sizeof *largest, rows_order, work->stopper, work->failure))
         return false;
-    for (size_t i = 0; i < count; i++)
-        add_largest(work, &largest[i]);
-    return true;
+    bool done = true;
+    for (size_t i = 0; done && i < count; i++)
+        done = add_largest(work, &largest[i]);
+    return done;
 }
 
 /* A type of floats: its bit, and what lists of types that have it contain. */
@@ -301,7 +314,7 @@ static bool has_input(const char *p)
 ** of a row. */
 static bool add_change(struct work_tally *work, const uint32_t *lists, const struct tally_row *row)
 {
-    struct names *texts = &work->checks->texts;
+    struct names *texts = &work->texts;
     struct tally_row change = *row;
     const char *end[2], *p[2];
     for (int side = 0; side < 2; side++) {
@@ -386,10 +399,10 @@ static bool find_retyped(struct work_tally *work, const struct tally *typed)
     struct check *check = check_add(
         work->checks, CHECK_RETYPED,
         100 * work->share >= RETYPED_PERCENT ? MATTERS_YES : MATTERS_MAYBE,
-        check_text(largest->key[0]), check_text(largest->key[1]));
+        check_text(keep_text(work, largest->key[0])), check_text(keep_text(work, largest->key[1])));
     check->share = work->share;
     check->diff = mean_difference(largest->sum[0], work->steps[0], largest->sum[1], work->steps[1]);
-    return true;
+    return work->failure->code == FAILURE_NONE;
 }
 
 bool checks_add_work(struct checks *checks, const struct check_work *given,
@@ -415,5 +428,6 @@ bool checks_add_work(struct checks *checks, const struct check_work *given,
     tally_clear(&work.copies);
     tally_clear(&work.changes);
     scale_lists_clear(&work.lists);
+    names_clear(&work.texts);
     return done;
 }

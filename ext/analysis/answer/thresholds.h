@@ -63,6 +63,7 @@
 #define LINE_PART 0.01 /* C9: of the difference, of a cause that has a line */
 #define GAIN_PART 0.1 /* C16: of a cause, by which its gain differs, so that it is said */
 #define GAIN_UNITS 4.0 /* C16: halves of the last decimal; the same */
+#define MOST_SIMULATED_STEPS 16 /* C16: a side */
 #define REST_PART 0.75 /* C9.3: of all changes, which lines hold */
 #define MOST_OF_DIFFERENCE 0.5 /* L11.2, L11.6: as a whole */
 #define MOST_OF_STEP 0.05 /* L11.6: of control's step, if the difference is not clear */

@@ -27,6 +27,7 @@ struct sequence_maker {
     const struct member_nodes *nodes;
     struct undo_tokens *tokens;
     const struct trace_member *member;
+    const struct sim_share *share;
     uint32_t index;   /* of the member */
     uint32_t *lanes;  /* by track */
     uint32_t *texts;  /* by name of the file: id in tokens.texts, or UNDO_NONE */
@@ -45,7 +46,7 @@ static uint32_t step_here(const struct sequence_maker *maker, size_t row)
 {
     const struct steps *steps = maker->member->steps;
     uint32_t step = steps->count == 0 ? 0 : step_of(steps, row);
-    return step == STEP_NONE ? UNDO_NONE : step;
+    return step == STEP_NONE || (maker->share && !maker->share->taken[step]) ? UNDO_NONE : step;
 }
 
 static int thread_order(const void *a, const void *b)
@@ -184,14 +185,15 @@ static int launched_order(const void *a, const void *b)
 static bool add_device(struct sequence_maker *maker)
 {
     const struct columns *columns = &maker->member->file->columns;
+    const uint32_t *begins = maker->sequence->graph->rows[maker->index].begins;
     size_t count = 0, most = 0;
     for (size_t row = 0; row < columns->count; row++)
-        most += busy_takes(columns, row);
+        most += busy_takes(columns, row) && begins[row] != SIM_NONE;
     struct launched_work *work = memory_zeroed(most, sizeof *work);
     bool done = work || failure_memory(maker->failure);
     for (size_t row = 0; done && row < columns->count; row++) {
         done = stopper_goes_on(maker->stopper, row, maker->failure);
-        if (!busy_takes(columns, row))
+        if (!busy_takes(columns, row) || begins[row] == SIM_NONE)
             continue;
         uint32_t launch = columns->link[row];
         work[count++] = (struct launched_work){columns->ts[launch == ROW_NONE ? row : launch],
@@ -322,15 +324,15 @@ static bool add_member(struct sequence_maker *maker)
 
 static bool make_blocks(struct undo_sequence *sequence, struct failure *failure)
 {
-    sequence->blocks = memory_zeroed(sequence->event_count, sizeof *sequence->blocks);
-    if (!sequence->blocks)
-        return failure_memory(failure);
+    size_t capacity = 0;
     for (size_t i = 0; i < sequence->event_count; i++) {
         const struct undo_event *event = &sequence->events[i];
         struct undo_block *last =
-            &sequence->blocks[sequence->block_count - (sequence->block_count > 0)];
-        if (sequence->block_count == 0 || last->member != event->member ||
-            last->step != event->step || last->lane != event->lane) {
+            sequence->blocks ? &sequence->blocks[sequence->block_count - 1] : NULL;
+        if (!last || last->member != event->member || last->step != event->step ||
+            last->lane != event->lane) {
+            if (!MEMORY_GROW(sequence->blocks, capacity, sequence->block_count + 1))
+                return failure_memory(failure);
             last = &sequence->blocks[sequence->block_count++];
             *last = (struct undo_block){i, 0, event->member, event->step, event->lane};
         }
@@ -383,6 +385,7 @@ bool undo_sequence_make(struct undo_sequence *sequence, const struct sim_graph *
                                        .nodes = &nodes,
                                        .tokens = tokens,
                                        .member = &trace->members[i],
+                                       .share = sim_share_of(graph->sample, i),
                                        .index = (uint32_t)i,
                                        .stopper = stopper,
                                        .failure = failure};

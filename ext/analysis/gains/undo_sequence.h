@@ -1,6 +1,7 @@
 /*
 ** What a side of a pair runs, step by step, as sequences that can be aligned (E8.5): of each thread
-** of the host its events, and of each rank its device work, in the order of its launches.
+** of the host its events, and of each rank its device work, in the order of its launches. Of a
+** sample these are its steps only.
 */
 #ifndef TRACEDIFF_UNDO_SEQUENCE_H
 #define TRACEDIFF_UNDO_SEQUENCE_H

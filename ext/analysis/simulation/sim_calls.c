@@ -16,14 +16,14 @@ static bool copy_waits(const struct trace_file *file, uint32_t call, uint32_t co
     return path_is_pageable(file, copy);
 }
 
-/* Adds work to that which the current call waits for, unless it ends later. */
+/* Adds work to that which the current call waits for, unless it ends later, or is not simulated. */
 static void add_awaited(struct sim_maker *maker, size_t work, size_t *count)
 {
     const struct path_work *of = &maker->of->work->path.work[work];
-    if (of->end <= maker->now)
-        maker->of->threads.awaited[(*count)++] = of;
-    else
+    if (of->end > maker->now)
         maker->graph->dropped++;
+    else if (sim_node_here(maker, maker->rows->ends[of->row]) != SIM_NONE)
+        maker->of->threads.awaited[(*count)++] = of;
 }
 
 /* Finds the work that a call with `Synchronize` in its name waits for: what ended last while it ran

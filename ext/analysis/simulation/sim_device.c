@@ -26,6 +26,7 @@ static bool find_candidate(const struct sim_maker *maker, size_t index, size_t f
             before == SIM_NO_WORK ? SIM_NONE : maker->rows->ends[work->path.work[before].row];
         *to = (struct awaited_node){node, work->gap, EDGE_STREAM};
     }
+    to->node = sim_node_here(maker, to->node);
     return to->node != SIM_NONE;
 }
 

@@ -3,6 +3,19 @@
 #include "base/memory.h"
 #include "sim_maker.h"
 
+/* Where the point is the first one of the next stretch of time that is simulated of its member,
+** forgets what came before: nothing depends on it (E11). */
+static void enter_stay(struct sim_maker *maker)
+{
+    struct sim_file *of = maker->of;
+    while (of->share && of->stay + 1 < of->share->count &&
+           of->share->stays[of->stay + 1].start <= maker->now) {
+        of->stay++;
+        of->first_node = (uint32_t)maker->graph->nodes;
+        sim_threads_forget(&of->threads);
+    }
+}
+
 static bool pass_point(struct sim_maker *maker, const struct sim_point *point)
 {
     bool end = point_is(point, POINT_END), host = point_is(point, POINT_HOST), done;
@@ -11,6 +24,7 @@ static bool pass_point(struct sim_maker *maker, const struct sim_point *point)
     maker->of = &maker->files[maker->member];
     maker->rows = &maker->graph->rows[maker->member];
     maker->now = point_own_time(point, &maker->of->file->columns);
+    enter_stay(maker);
     maker->node = sim_begin_node(maker, maker->now, point->row);
     (end ? maker->rows->ends : maker->rows->begins)[point->row] = maker->node;
     done = host ? sim_pass_host(maker) : end ? sim_end_work(maker) : sim_begin_work(maker);
@@ -46,6 +60,7 @@ static bool open_member(struct sim_maker *maker, size_t member)
         return true;
     file->file = of->file;
     file->work = &maker->works[member];
+    file->share = sim_share_of(maker->graph->sample, member);
     find_rank(maker, member);
     if (!file->rank)
         return true;
@@ -54,7 +69,7 @@ static bool open_member(struct sim_maker *maker, size_t member)
     return ((rows->begins && rows->ends) || failure_memory(maker->failure)) &&
            sim_threads_make(&file->threads, of, member, file->rank, file->work->track_count,
                             maker->stopper, maker->failure) &&
-           sim_points_add(&maker->points, of->file, (uint32_t)member,
+           sim_points_add(&maker->points, of->file, (uint32_t)member, file->share,
                           &maker->graph->clocks.ranks[file->rank_number], maker->stopper,
                           maker->failure);
 }
@@ -94,12 +109,12 @@ static bool pass_points(struct sim_maker *maker)
 }
 
 bool sim_graph_make(struct sim_graph *graph, const struct trace *trace,
-                    const struct sim_work *works, const struct stopper *stopper,
-                    struct failure *failure)
+                    const struct sim_sample *sample, const struct sim_work *works,
+                    const struct stopper *stopper, struct failure *failure)
 {
     struct sim_maker maker = {
         .graph = graph, .works = works, .stopper = stopper, .failure = failure};
-    *graph = (struct sim_graph){.trace = trace};
+    *graph = (struct sim_graph){.trace = trace, .sample = sample};
     maker.files = memory_zeroed(trace->count, sizeof *maker.files);
     graph->rows = memory_zeroed(trace->count, sizeof *graph->rows);
     bool done = ((maker.files && graph->rows) || failure_memory(failure)) &&

@@ -11,6 +11,7 @@
 #define TRACEDIFF_SIM_GRAPH_H
 
 #include "sim_clocks.h"
+#include "sim_sample.h"
 #include "sim_work.h"
 
 #define SIM_NONE UINT32_MAX
@@ -50,6 +51,7 @@ struct sim_far {
 
 struct sim_graph {
     const struct trace *trace;
+    const struct sim_sample *sample; /* what is simulated of it; NULL: all */
     struct job job;        /* that the ranks of the trace are */
     struct sim_clocks clocks; /* of its ranks */
     struct sim_rows *rows; /* by member */
@@ -71,11 +73,11 @@ struct sim_use {
     uint32_t edge, node;
 };
 
-/* Makes the graph of the chosen ranks of a trace. `works` are by member, and their waits are
-** found. */
+/* Makes the graph of the chosen ranks of a trace, of what a sample has of it: NULL, all. It is
+** kept. `works` are by member, and their waits are found. */
 bool sim_graph_make(struct sim_graph *graph, const struct trace *trace,
-                    const struct sim_work *works, const struct stopper *stopper,
-                    struct failure *failure);
+                    const struct sim_sample *sample, const struct sim_work *works,
+                    const struct stopper *stopper, struct failure *failure);
 
 /* The edge of a kind that leads to a node; SIM_NONE. */
 uint32_t sim_edge_to(const struct sim_graph *graph, uint32_t node, enum sim_edge kind);

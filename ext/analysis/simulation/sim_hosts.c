@@ -112,7 +112,7 @@ static bool add_edges(struct sim_maker *maker, const struct sim_thread *thread, 
         if (!sim_leave_meeting(maker, collective, EDGE_TRANSFER, &met) || met)
             return met;
     }
-    if (call && end)
+    if (call && end && before != SIM_NONE)
         return thread->calls == 1 ? sim_end_call(maker, before)
                                   : sim_add_edge(maker, before, 0, EDGE_HOST);
     if (before != SIM_NONE && !find_host_wait(maker, maker->graph->at[before], &awaited))

@@ -23,6 +23,9 @@ struct sim_file {
     const struct job_rank *rank; /* NULL: not of the job (Q1.2) */
     uint32_t rank_number;        /* index into job.ranks */
     size_t first, end;           /* of the rank's collectives: those of the member */
+    const struct sim_share *share; /* NULL: all is simulated */
+    size_t stay;                   /* the stretch of it that is gone through */
+    uint32_t first_node;           /* of that stretch */
     struct sim_threads threads;
     struct row_types types;
 };
@@ -57,6 +60,13 @@ struct sim_maker {
 /* Begins a node of a row of the current member, or of a meeting; the edges that are added next lead
 ** to it. */
 uint32_t sim_begin_node(struct sim_maker *maker, int64_t at, uint32_t row);
+
+/* A node of the current member, or SIM_NONE: if it has none, or that of another stretch of time
+** that is simulated. */
+static inline uint32_t sim_node_here(const struct sim_maker *maker, uint32_t node)
+{
+    return node != SIM_NONE && node >= maker->of->first_node ? node : SIM_NONE;
+}
 
 /* Makes room for edges. */
 bool sim_reserve_edges(struct sim_maker *maker, size_t capacity);

@@ -13,6 +13,7 @@ struct point_adder {
     struct sim_points *points;
     const struct trace_file *file;
     uint32_t member;
+    const struct sim_share *share;
     const struct stopper *stopper;
     struct failure *failure;
     struct thread_end *ends; /* room for the events of a thread */
@@ -25,9 +26,22 @@ static void add_point(struct point_adder *adder, uint32_t row, unsigned flags)
     point->at = point_own_time(point, &adder->file->columns);
 }
 
+/* Whether an event with a length is of the share. */
+static bool is_shared(const struct point_adder *adder, size_t row)
+{
+    const struct columns *columns = &adder->file->columns;
+    return sim_share_has(adder->share, columns->ts[row], columns->ts[row] + columns->dur[row]);
+}
+
 static bool takes_host(void *argument, size_t row)
 {
-    return sim_takes_host(argument, row);
+    const struct point_adder *adder = argument;
+    return sim_takes_host(&adder->file->columns, row) && is_shared(adder, row);
+}
+
+static bool takes_work(const struct point_adder *adder, size_t row)
+{
+    return busy_takes(&adder->file->columns, row) && is_shared(adder, row);
 }
 
 static int end_order(const void *a, const void *b)
@@ -156,8 +170,7 @@ static bool add_host(struct point_adder *adder)
     struct spans spans;
     const struct trace_file *file = adder->file;
     size_t count = 0;
-    bool done = spans_make(&spans, file, takes_host, (void *)&file->columns, adder->stopper,
-                           adder->failure);
+    bool done = spans_make(&spans, file, takes_host, adder, adder->stopper, adder->failure);
     struct thread_spans *threads = done ? memory_zeroed(file->tracks.count, sizeof *threads) : NULL;
     done = done && (threads || failure_memory(adder->failure));
     for (size_t track = 0; done && track < file->tracks.count; track++)
@@ -177,26 +190,30 @@ static bool add_device(struct point_adder *adder, unsigned flags)
     size_t count = 0, i = 0;
     for (size_t row = columns_find(columns, 0, KIND_WORK); row < columns->count;
          row = columns_find(columns, row + 1, KIND_WORK))
-        count += busy_takes(columns, row);
+        count += takes_work(adder, row);
     if (!MEMORY_GROW(adder->points->items, adder->points->capacity, adder->points->count + count))
         return failure_memory(adder->failure);
     for (size_t row = columns_find(columns, 0, KIND_WORK); row < columns->count;
          row = columns_find(columns, row + 1, KIND_WORK)) {
         if (!stopper_goes_on(adder->stopper, i++, adder->failure))
             return false;
-        if (busy_takes(columns, row))
+        if (takes_work(adder, row))
             add_point(adder, (uint32_t)row, flags);
     }
     return true;
 }
 
 bool sim_points_add(struct sim_points *points, const struct trace_file *file, uint32_t member,
-                    const struct sim_clock *clock, const struct stopper *stopper,
-                    struct failure *failure)
+                    const struct sim_share *share, const struct sim_clock *clock,
+                    const struct stopper *stopper, struct failure *failure)
 {
     size_t first = points->count;
-    struct point_adder adder = {
-        .points = points, .file = file, .member = member, .stopper = stopper, .failure = failure};
+    struct point_adder adder = {.points = points,
+                                .file = file,
+                                .member = member,
+                                .share = share,
+                                .stopper = stopper,
+                                .failure = failure};
     /* As they are ordered at one time; the sort is stable. */
     if (!add_device(&adder, POINT_END) || !add_host(&adder) || !add_device(&adder, 0) ||
         !sort_numbered(points->items + first, points->count - first, sizeof *points->items, stopper,

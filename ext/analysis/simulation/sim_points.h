@@ -9,6 +9,7 @@
 
 #include "analysis/parts/busy.h"
 #include "sim_clocks.h"
+#include "sim_sample.h"
 
 enum { SIM_IDLE = 30000 /* ns: a thread without a point for longer than this was idle (E7) */ };
 
@@ -55,10 +56,10 @@ static inline bool sim_takes_host(const struct columns *columns, size_t row)
            !kind_is_device(columns->kind[row]);
 }
 
-/* Adds the points of a member, in their order. */
+/* Adds the points of a member, in their order: of events that touch its share. */
 bool sim_points_add(struct sim_points *points, const struct trace_file *file, uint32_t member,
-                    const struct sim_clock *clock, const struct stopper *stopper,
-                    struct failure *failure);
+                    const struct sim_share *share, const struct sim_clock *clock,
+                    const struct stopper *stopper, struct failure *failure);
 
 /* Orders the points of all members. */
 bool sim_points_sort(struct sim_points *points, const struct stopper *stopper,

@@ -162,6 +162,7 @@ static bool add_steps(const struct step_adder *adder, const struct windows *host
                       const struct windows *own, bool device, const struct step_choice *choice)
 {
     struct sim_steps *to = adder->to;
+    const struct sim_share *share = sim_share_of(to->graph->sample, adder->index);
     size_t first = to->count;
     if (!MEMORY_GROW(to->items, to->capacity, to->count + host->count))
         return failure_memory(adder->failure);
@@ -169,10 +170,14 @@ static bool add_steps(const struct step_adder *adder, const struct windows *host
         uint32_t step = host->items[i].step;
         bool chosen =
             step == STEP_NONE ? choice->everything : choice->chosen[adder->index][step];
-        adder->numbers[step == STEP_NONE ? 0 : step] = to->count;
+        const struct window *window = &own->items[i];
+        bool known = sim_share_has(share, window->end, window->end);
+        bool whole = known && sim_share_has(share, host->items[i].start, host->items[i].start);
+        adder->numbers[step == STEP_NONE ? 0 : step] = known ? to->count : SIZE_MAX;
         to->chosen += chosen;
-        to->items[to->count++] = (struct sim_step){adder->index, own->items[i], host->items[i],
-                                                   to->stretch_count, chosen};
+        to->items[to->count++] =
+            (struct sim_step){adder->index, *window, whole ? host->items[i] : *window,
+                              to->stretch_count, chosen};
     }
     if (host->count == 0)
         return true;

@@ -9,7 +9,7 @@
 struct sim_step {
     size_t member;
     struct window window; /* as recorded */
-    struct window host;   /* by the clock of the host */
+    struct window host;   /* by the clock of the host; if it is not simulated, as recorded */
     size_t stretch;       /* which one it is of */
     bool chosen;
 };

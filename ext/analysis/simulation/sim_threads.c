@@ -28,6 +28,7 @@ bool sim_threads_make(struct sim_threads *threads, const struct trace_member *me
     size_t count = file->tracks.count;
     *threads = (struct sim_threads){.latest = TRACK_NONE, .main = TRACK_NONE};
     threads->items = memory_zeroed(count + 1, sizeof *threads->items);
+    threads->count = count;
     threads->awaited = memory_zeroed(streams + 1, sizeof *threads->awaited);
     bool done = (threads->items && threads->awaited) || failure_memory(failure);
     for (size_t i = 0; done && i < count; i++)
@@ -70,6 +71,17 @@ void sim_threads_pass(struct sim_threads *threads, uint32_t track, uint32_t node
     if (threads->latest != TRACK_NONE)
         threads->items[threads->latest].after = track;
     threads->latest = track;
+}
+
+void sim_threads_forget(struct sim_threads *threads)
+{
+    threads->latest = TRACK_NONE;
+    for (size_t i = 0; i < threads->count; i++) {
+        struct sim_thread *thread = &threads->items[i];
+        thread->last = UINT32_MAX;
+        thread->before = thread->after = TRACK_NONE;
+        thread->quiet = false;
+    }
 }
 
 uint32_t sim_threads_quiet(const struct sim_threads *threads, const struct sim_thread *but)

@@ -19,6 +19,7 @@ struct sim_thread {
 
 struct sim_threads {
     struct sim_thread *items;  /* by track */
+    size_t count;
     uint32_t latest;           /* track of the one that went quiet last; TRACK_NONE */
     uint32_t main;             /* track of the steps; TRACK_NONE */
     const struct path_work **awaited; /* room for the work that a call waits for */
@@ -31,6 +32,9 @@ bool sim_threads_make(struct sim_threads *threads, const struct trace_member *me
 
 /* Makes a node the last one of a thread, which is idle after it or not. */
 void sim_threads_pass(struct sim_threads *threads, uint32_t track, uint32_t node, bool quiet);
+
+/* Takes all threads to have no points yet. */
+void sim_threads_forget(struct sim_threads *threads);
 
 /* The last node of the thread that went quiet last, but not of this one, or UINT32_MAX. */
 uint32_t sim_threads_quiet(const struct sim_threads *threads, const struct sim_thread *but);

@@ -24,7 +24,7 @@ struct keyed_builder {
     struct failure *failure;
     const struct trace_file *file;
     bool *is_step;         /* by row */
-    struct around *around; /* by row */
+    struct around *around; /* by row; NULL for DEVICE_GPU */
     uint32_t *key_of;      /* by row: its row in keyed; ROW_NONE: takes no part */
     uint32_t *renamed;     /* by name id of the file: id in keyed->names; NAME_NONE: not yet */
     uint32_t *in_graphs;   /* the same, of names in graphs (A14) */
@@ -454,13 +454,14 @@ static bool prepare(struct keyed_builder *builder)
     const struct trace_file *file = builder->file;
     size_t count = file->columns.count;
     builder->is_step = memory_zeroed(count, sizeof *builder->is_step);
-    builder->around = memory_zeroed(count, sizeof *builder->around);
+    if (builder->request->device_type != DEVICE_GPU)
+        builder->around = memory_zeroed(count, sizeof *builder->around);
     builder->key_of = memory_filled(count, sizeof *builder->key_of);
     builder->renamed = memory_filled(file->names.count, sizeof *builder->renamed);
     builder->in_graphs = memory_filled(file->names.count, sizeof *builder->in_graphs);
     builder->scratch = memory_allocate(names_longest(&file->names) + sizeof GRAPH_PREFIX);
-    if (!builder->is_step || !builder->around || !builder->key_of || !builder->renamed ||
-        !builder->in_graphs || !builder->scratch)
+    if (!builder->is_step || !builder->key_of || !builder->renamed || !builder->in_graphs ||
+        !builder->scratch || (builder->request->device_type != DEVICE_GPU && !builder->around))
         return failure_memory(builder->failure);
     for (size_t i = 0; i < builder->keyed->width; i++) {
         enum keyed_arg arg = arg_of_key(builder->keyed->keys[i]);

@@ -7,7 +7,7 @@
 
 /* The operators that launched the device work of a file, kept with it. */
 struct work_op {
-    uint32_t row, op; /* op: the label at LEVEL_OP of the launch, a row or ROW_NONE */
+    uint32_t row, op, top_op; /* the labels of the launch at these levels: rows, or ROW_NONE */
 };
 
 struct work_ops {
@@ -98,16 +98,19 @@ static bool label_owners(struct owners *owners, const struct graph_member *of, u
     return done;
 }
 
-/* Takes the operators that are kept with the file; false if they are not. */
+/* Takes the operators that are kept with the file; false if they are not, or others are wanted. */
 static bool take_kept_ops(struct owners *owners, const struct graph_member *of, unsigned levels)
 {
     const struct work_ops *kept = find_work_ops(of->member->file, of->member->steps);
-    if (!kept || levels != 1u << LEVEL_OP || of->captures)
+    if (!kept || levels & ~(1u << LEVEL_OP | 1u << LEVEL_TOP_OP) || of->captures)
         return false;
     for (size_t i = 0, j = 0; i < owners->count; i++) {
         while (kept->items[j].row != owners->items[i].row)
             j++;
-        owners->items[i].label[LEVEL_OP] = kept->items[j].op;
+        if (levels & 1u << LEVEL_OP)
+            owners->items[i].label[LEVEL_OP] = kept->items[j].op;
+        if (levels & 1u << LEVEL_TOP_OP)
+            owners->items[i].label[LEVEL_TOP_OP] = kept->items[j].top_op;
     }
     return true;
 }
@@ -196,14 +199,17 @@ void owners_clear(struct owners *owners)
 static bool add_work_op(struct work_ops *ops, const struct columns *columns, uint32_t row,
                 struct labels *labels)
 {
-    uint32_t launch = columns->link[row], op = ROW_NONE;
+    uint32_t launch = columns->link[row];
+    struct work_op *of = &ops->items[ops->count++];
+    *of = (struct work_op){row, ROW_NONE, ROW_NONE};
     if (launch != ROW_NONE) {
         struct thread_labels *thread = &labels->threads[row_place(columns, launch)->track];
         if (!thread->items)
             return false;
-        op = labels_at(thread, columns->ts[launch])->label[LEVEL_OP];
+        const uint32_t *label = labels_at(thread, columns->ts[launch])->label;
+        of->op = label[LEVEL_OP];
+        of->top_op = label[LEVEL_TOP_OP];
     }
-    ops->items[ops->count++] = (struct work_op){row, op};
     return true;
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/answer/thresholds.h"
 #include "analysis/causes/cause_merges.h"
 #include "base/memory.h"
 #include "base/sort.h"
@@ -273,6 +274,16 @@ static bool write_hider(struct answer_causes *causes, const struct undo *undo,
     return *words != NAME_NONE;
 }
 
+/* C16.4: finds of how many steps gains are, if not of all: of test, or else of control. */
+static void count_steps(const struct call_undo *undone, struct answer_causes *causes)
+{
+    for (int side = 2; side-- > 0 && causes->simulated == 0;) {
+        const struct sim_sample *sample = &undone->simulations[side].sample;
+        causes->simulated = sample->steps < sample->of ? sample->steps : 0;
+        causes->steps = sample->of;
+    }
+}
+
 /* Gives the causes their gains. */
 static bool take_gains(struct answer_facts *facts, const struct undo *undo,
                        struct answer_causes *causes)
@@ -299,11 +310,14 @@ static bool take_gains(struct answer_facts *facts, const struct undo *undo,
 
 bool answer_gains_find(struct answer_facts *facts, size_t most, struct answer_causes *causes)
 {
-    const struct call_undo_request request = {.most = most, .hiders = true};
+    const struct call_undo_request request = {
+        .most = most, .hiders = true, .most_steps = MOST_SIMULATED_STEPS};
     struct failure *failure = &facts->call->failure;
     struct call_undo undone;
     bool found = call_undo_find(facts->call, facts->kept, &facts->causes, &request, &undone);
     bool done = found && take_gains(facts, &undone.undo, causes);
+    if (found)
+        count_steps(&undone, causes);
     if (!found && failure->code == FAILURE_REQUEST) {
         causes->failed = names_intern(&causes->texts, failure->text, strlen(failure->text));
         failure_clear(failure);

@@ -38,6 +38,7 @@ struct answer_causes {
     bool mixed;
     double alike_ms, mix_ms; /* of several strata: at like sizes, and from another mix */
     uint32_t failed;         /* why gains are not known, in words; NAME_NONE */
+    size_t simulated, steps; /* gains are of so many steps of all (C16.4); 0: of all */
 };
 
 /* Finds work that changed. */

@@ -411,6 +411,17 @@ static void write_share(struct words *words)
                  line->kind == LINE_REST ? "" : cause_word(line->code, line->step_class));
 }
 
+/* Writes before a gain what it is, and of which steps (C16.4). */
+static void write_undone(struct words *words)
+{
+    const struct answer_causes *causes = &words->answer->causes;
+    write_string(&words->tail, "; undone");
+    if (causes->simulated > 0)
+        write_format(&words->tail, " (%lld of %lld steps)", (long long)causes->simulated,
+                     (long long)causes->steps);
+    write_string(&words->tail, ": ");
+}
+
 /* C16: what a step gains if only this cause is undone. */
 static void write_gain(struct words *words)
 {
@@ -419,18 +430,18 @@ static void write_gain(struct words *words)
     double least = words->amounts.least;
     struct writer *text = &words->tail;
     if (cause->untold && fabs(cause->diff_ms) >= GAIN_UNITS * least) {
-        write_format(text, "; undone: not known (%s hidden)", cause->diff_ms > 0 ? "less" : "more");
+        write_undone(words);
+        write_format(text, "not known (%s hidden)", cause->diff_ms > 0 ? "less" : "more");
         return;
     }
     if (!(fabs(cause->gain_ms - cause->diff_ms) >
           fmax(GAIN_PART * fabs(cause->diff_ms), GAIN_UNITS * least)))
         return;
-    if (fabs(cause->gain_ms) < least) {
-        write_string(text, "; undone: no change");
-    } else {
-        write_string(text, "; undone: ");
+    write_undone(words);
+    if (fabs(cause->gain_ms) < least)
+        write_string(text, "no change");
+    else
         write_change_of(words, text, -cause->gain_ms);
-    }
     if (cause->hidden_by == NAME_NONE)
         return;
     const struct name *hider = &causes->texts.items[cause->hidden_by];

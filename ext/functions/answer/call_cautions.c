@@ -202,6 +202,18 @@ static bool has_clock(const struct caution_finder *finder, const struct answer_u
              unit->clock.whole.explained / unit->clock.whole.diff >= CLOCK_PART));
 }
 
+/* Finds the factors of kernels, if there may be any, and frees the device work, which only they and
+** checks need. */
+static bool find_clocks(struct answer_facts *facts)
+{
+    bool may = facts_may_have_clock(facts, &facts->checks), done = true;
+    for (size_t i = 0; done && may && i < facts->unit_count; i++)
+        done = facts_clock(facts, &facts->units[i]);
+    if (!facts->wants_work)
+        facts_forget_device(facts);
+    return done;
+}
+
 /* Adds that kernels are slower or faster by one factor. */
 static bool add_clocks(struct caution_finder *finder)
 {
@@ -212,8 +224,6 @@ static bool add_clocks(struct caution_finder *finder)
         return true;
     for (size_t i = 0; i < facts->unit_count; i++) {
         struct answer_unit *unit = &facts->units[i];
-        if (!facts_clock(facts, unit))
-            return false;
         if (!has_clock(finder, unit))
             continue;
         double factor = unit->clock.factor;
@@ -374,7 +384,7 @@ bool call_cautions_find(struct answer_facts *facts, double untraced, struct call
                                        .tells_load =
                                            facts->judged >= JUDGED_LOAD && facts->load.there};
     *found = (struct call_cautions){.chosen = {.count = 0}};
-    bool done = facts_checks(facts) &&
+    bool done = facts_checks(facts) && find_clocks(facts) &&
                 call_long_steps_find(facts->call, &facts->pair, &found->long_steps) &&
                 find_waiting(&finder) && add_checks(&finder) && add_mode(&finder) &&
                 add_overhead(&finder, untraced) && add_loads(&finder) && add_clocks(&finder) &&

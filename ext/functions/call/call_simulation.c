@@ -48,8 +48,9 @@ static bool make(struct call *call, struct call_simulation *simulation,
     for (size_t i = 0; done && i < trace->count; i++)
         done = !trace->members[i].chosen || sim_work_find_waits(&simulation->works[i], sites);
     if (!done ||
-        !sim_graph_make(&simulation->graph, trace, simulation->works, stopper, &call->failure) ||
-        !sim_steps_make(&simulation->steps, &simulation->graph, &simulation->opened->steps, stopper,
+        !sim_graph_make(&simulation->graph, trace, &simulation->sample, simulation->works,
+                        stopper, &call->failure) ||
+        !sim_steps_make(&simulation->steps, &simulation->graph, simulation->choice, stopper,
                         &call->failure))
         return false;
     size_t steps = simulation->steps.count;
@@ -63,15 +64,27 @@ static bool make(struct call *call, struct call_simulation *simulation,
     return check(call, simulation);
 }
 
+/* Chooses the steps that are simulated. */
+static bool choose_sample(struct call *call, struct call_simulation *simulation, size_t most)
+{
+    const struct call_trace *opened = simulation->opened;
+    if (!sim_sample_make(&simulation->sample, &opened->trace, &opened->steps, most,
+                         call_stopper(call), &call->failure))
+        return false;
+    simulation->choice = simulation->sample.shares ? &simulation->sample.choice : &opened->steps;
+    return true;
+}
+
 bool call_simulations_open(struct call *call, const struct call_trace *opened, size_t count,
-                           struct call_simulation *simulations)
+                           size_t most_steps, struct call_simulation *simulations)
 {
     struct sim_sites sites = {.count = 0};
     bool done = true;
     for (size_t i = 0; i < count; i++)
         simulations[i] = (struct call_simulation){.opened = &opened[i]};
     for (size_t i = 0; done && i < count; i++)
-        done = find_work(call, &simulations[i], &sites);
+        done = choose_sample(call, &simulations[i], most_steps) &&
+               find_work(call, &simulations[i], &sites);
     done = done && sim_sites_finish(&sites, call_stopper(call), &call->failure);
     for (size_t i = 0; done && i < count; i++)
         done = make(call, &simulations[i], &sites);
@@ -92,15 +105,22 @@ bool call_simulation_run(struct call *call, struct call_simulation *simulation,
     return true;
 }
 
+void call_simulation_forget_works(struct call_simulation *simulation)
+{
+    for (size_t i = 0; simulation->works && i < simulation->opened->trace.count; i++)
+        sim_work_clear(&simulation->works[i]);
+    memory_free(simulation->works);
+    memory_free(simulation->syncs);
+    simulation->works = NULL;
+    simulation->syncs = NULL;
+}
+
 void call_simulation_close(struct call_simulation *simulation)
 {
     if (!simulation->opened)
         return;
-    const struct trace *trace = &simulation->opened->trace;
-    for (size_t i = 0; simulation->works && i < trace->count; i++)
-        sim_work_clear(&simulation->works[i]);
-    memory_free(simulation->works);
-    memory_free(simulation->syncs);
+    call_simulation_forget_works(simulation);
+    sim_sample_clear(&simulation->sample);
     sim_graph_clear(&simulation->graph);
     sim_steps_clear(&simulation->steps);
     memory_free(simulation->later);

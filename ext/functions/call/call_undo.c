@@ -5,13 +5,15 @@ bool call_undo_find(struct call *call, const struct call_trace *opened, struct c
 {
     struct call_simulation *simulations = undone->simulations;
     *undone = (struct call_undo){.undo = {.count = 0}};
-    if (!call_simulations_open(call, opened, 2, simulations))
+    size_t most = request->most_steps > 0 ? request->most_steps : SIZE_MAX;
+    if (!call_simulations_open(call, opened, 2, most, simulations))
         return false;
+    call_simulation_forget_works(&simulations[0]);
     const struct undo_request of = {.control = &simulations[0].steps,
                                     .steps = &simulations[1].steps,
                                     .test = &simulations[1].graph,
                                     .works = simulations[1].works,
-                                    .choice = &opened[1].steps,
+                                    .choice = simulations[1].choice,
                                     .causes = &found->causes,
                                     .families = &found->families,
                                     .most = request->most,

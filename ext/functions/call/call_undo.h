@@ -11,6 +11,7 @@
 struct call_undo_request {
     size_t most; /* as in struct undo_request, like all of these */
     bool halves, hiders, cumulative, together;
+    size_t most_steps; /* how many steps of a side are simulated (E11); 0: all */
 };
 
 struct call_undo {

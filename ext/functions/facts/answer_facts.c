@@ -168,6 +168,14 @@ bool facts_checks(struct answer_facts *facts)
     return facts->has_checks = call_checks_find(facts->call, &request, &facts->checks);
 }
 
+void facts_forget_device(struct answer_facts *facts)
+{
+    for (size_t i = 0; i < facts->unit_count; i++) {
+        keyed_clear(&facts->units[i].device);
+        facts->units[i].has_device = false;
+    }
+}
+
 /* Whether waits, gaps and calls make half of the difference (C7). */
 static bool find_waiting(struct answer_facts *facts)
 {
@@ -250,13 +258,13 @@ static void close_sides(struct call_trace *opened, bool open)
 
 void facts_close(struct answer_facts *facts)
 {
+    facts_forget_device(facts);
     for (size_t i = 0; i < facts->unit_count; i++) {
         struct answer_unit *unit = &facts->units[i];
         if (unit->has_clock)
             common_factor_clear(&unit->clock);
         if (unit->has_host)
             common_factor_clear(&unit->host);
-        keyed_clear(&unit->device);
         close_sides(unit->opened, unit->open);
     }
     memory_free(facts->units);

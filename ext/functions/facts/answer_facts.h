@@ -51,6 +51,9 @@ bool facts_causes(struct answer_facts *facts);
 bool facts_checks(struct answer_facts *facts);
 bool facts_work(struct answer_facts *facts);
 
+/* Frees the device work of all units, of which checks and clocks are found. */
+void facts_forget_device(struct answer_facts *facts);
+
 /* The factors of a unit. */
 bool facts_clock(struct answer_facts *facts, struct answer_unit *unit);
 bool facts_host(struct answer_facts *facts, struct answer_unit *unit);

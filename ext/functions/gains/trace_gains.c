@@ -109,7 +109,7 @@ static int gains_produce(struct call *call, struct rows **rows)
     int level;
     if (argument_word(call, GAINS_LEVEL, levels, COUNT_OF(levels), &level) &&
         call_trace_open(call, &request, &opened)) {
-        if (call_simulations_open(call, &opened, 1, &simulation) && result)
+        if (call_simulations_open(call, &opened, 1, SIZE_MAX, &simulation) && result)
             find_rows(call, (enum label_level)level, &simulation, result);
         call_simulation_close(&simulation);
         call_trace_close(&opened);

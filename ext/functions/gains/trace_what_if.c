@@ -82,7 +82,7 @@ static int what_if_produce(struct call *call, struct rows **rows)
     struct result *result = result_new(call->function->column_count);
     if (changes_argument_read(call, WHAT_IF_CHANGES, &changes) &&
         call_trace_open(call, &request, &opened)) {
-        if (call_simulations_open(call, &opened, 1, &simulation) && result)
+        if (call_simulations_open(call, &opened, 1, SIZE_MAX, &simulation) && result)
             find_rows(call, &changes, &simulation, result);
         call_simulation_close(&simulation);
         call_trace_close(&opened);
