@@ -3,10 +3,10 @@
 */
 #include "base/memory.h"
 #include "chart/writer.h"
+#include "functions/call/step_parts.h"
 #include "functions/facts/answer_facts.h"
 #include "functions/words/factor_words.h"
 #include "functions/words/time_format.h"
-#include "functions/call/step_parts.h"
 #include "functions/words/verdict_words.h"
 
 static const struct table_column columns_of_verdict[] = {
@@ -160,8 +160,7 @@ static int verdict_produce(struct call *call, struct rows **rows)
     struct answer_facts facts = {.call = NULL};
     struct result *result = result_new(call->function->column_count);
     enum step_clock clock;
-    if (argument_step_clock(call, VERDICT_CLOCK, &clock) &&
-        facts_open(call, clock, false, &facts))
+    if (argument_step_clock(call, VERDICT_CLOCK, &clock) && facts_open(call, clock, false, &facts))
         add_row(call, result, &facts);
     facts_close(&facts);
     return result_finish(result, call_code(call), rows);
