@@ -29,7 +29,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HEADER = os.path.join("ext", "analysis", "answer", "thresholds.h")
-MODULES = ["summary", "verdict", "comparability", "clock_factor", "host_factor", "mostly", "brief", "thresholds*"]
+MODULES = ["thresholds*", "brief", "summary", "verdict", "comparability", "clock_factor", "host_factor", "mostly"]
 # (constant, 'more' or 'less'): why no answer can differ.
 EQUAL = {}
 LONGEST = 900  # seconds that a module may take
@@ -235,7 +235,9 @@ def main():
             said[each.name, direction] = EQUAL.get((each.name, direction), "0 has no third")
             continue
         by = mutants.ask(each, direction, value)
-        said[each.name, direction] = f"{value}: " + (f"`{by.split('.')[-1]}`" if by else "**survives**")
+        short = re.sub(r"\d+\.\d{5,}", lambda number: format(float(number[0]), ".5g"), value)
+        said[each.name, direction] = f"{short}: " + (
+            by.split(".")[-1].removeprefix("test_").replace("_", " ") if by else "**survives**")
         if not by:
             survived.append(f"{each.name} = {value}")
         print(f"{number} of {len(asked)}: {each.name} {each.value} -> {value}: {by or 'SURVIVES'}", file=sys.stderr)
