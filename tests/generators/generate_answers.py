@@ -240,8 +240,10 @@ class Numbers:
         least = rng.choice((3, 30))
         self.operators = [self.operator(f"mine::op{number}", least) for number in range(rng.choice((2, 3, 4, 6, 10)))]
         self.steps = [rng.choice((2, 3, 4, 5, 8, 9, 12, 21, 45)) * (1 + self.forms // 2) for _ in range(2)]
-        self.pauses = [[(rng.randrange(steps), rng.choice((0.06, 0.16, 0.3, 0.45, 0.55, 1.2, 4)))
-                        for _ in range(rng.choice((0, 0, 1, 1, 2, 5)))] for steps in self.steps]
+        self.pauses = [[(rng.randrange(steps), rng.choice((0.06, 0.16, 0.3, 0.45, 0.55, 0.65, 1.2, 4)))
+                        for _ in range(rng.choice((0, 0, 1, 1, 2, 5, 7)))] for steps in self.steps]
+        self.wobble, self.slow_part = rng.choice((0, 0, 0.004, 0.03, 0.22)), rng.choice((0, 0, 0, 0.15, 0.3, 0.5, 0.8))
+        self.slow_ratio = rng.choice((1.018, 1.1, 1.4, 1.6, 2))
 
     def operator(self, name, least):
         rng = self.rng
@@ -264,10 +266,11 @@ class Numbers:
         made, now, free, correlation, whole = [], 1000.0, 0.0, 0, []
         for number in range(self.steps[side]):
             form, begin = self.rng.randrange(self.forms), now
+            of_step = self.noisy(self.wobble) * (self.slow_ratio if side and self.rng.random() < self.slow_part else 1)
             slower = self.device if side and self.forms > 1 and form < self.slow_forms else 1
             for each in filter(None, (operator[side] for operator in self.operators)):
                 for _ in range(each["count"]):
-                    start, length = now, each["host"] * self.noisy(self.jitter) + 4
+                    start, length = now, each["host"] * self.noisy(self.jitter) * of_step + 4
                     now += length
                     made.append(event(each["name"], round(start, 3), round(length, 3),
                                       args={"Input Dims": each["shapes"], "Input type": each["types"]}))
@@ -276,7 +279,7 @@ class Numbers:
                         made.append(event("cudaLaunchKernel", round(start + 1, 3), 2, cat="cuda_runtime",
                                           args={"correlation": correlation}))
                         free = max(free, start + 4)
-                        dur = each["us"] * (1 + form) * slower * self.noisy(self.jitter)
+                        dur = each["us"] * (1 + form) * slower * self.noisy(self.jitter) * of_step
                         made.append(event(
                             each["kernel"], round(free, 3), round(dur, 3), cat="kernel", pid=0, tid=7,
                             args={"correlation": correlation, "stream": 7, "grid": each["grid"], "block": [128, 1, 1]}))
