@@ -240,7 +240,7 @@ def all_pairs(folder, wanted, is_quick):
         if wanted(pair.label):
             yield pair
     for number, (label, control, test) in enumerate(write_pairs(folder, 2 if is_quick else 40, wanted)):
-        small = PLAIN if label.startswith("hostile") else SHORT
+        small = PLAIN if label.startswith(("hostile", "random/numbers")) else SHORT
         yield Pair(label, control, test, small + (RANKS[:3] if number % 7 == 0 else []))
         if number % 5 == 0:
             yield Pair(f"{label}/swapped", test, control, PLAIN)
@@ -564,8 +564,11 @@ class Comparison:
         threads = [threading.Thread(target=take, daemon=True) for _ in range(jobs)]
         for thread in threads:
             thread.start()
-        for pair in pairs:
-            waiting.put(pair)
+        try:
+            for pair in pairs:
+                waiting.put(pair)
+        except Exception:  # what makes pairs failed: those that there are count
+            self.broken = traceback.format_exc()
         for _ in threads:
             waiting.put(None)
         for thread in threads:

@@ -9,8 +9,10 @@ import random
 
 import generate_gains
 import generate_job
+import generate_odd
 import generate_serving
 import generate_waits
+import test_mostly
 import traces
 from made import document, event, write
 
@@ -224,9 +226,89 @@ def odd_pairs(folder):
         yield f"odd/head/{name}", place
 
 
+class Numbers:
+    """What decides: how long operators and kernels take, how often, of which sizes, in how many steps, with pauses. All
+    are drawn near where the answer changes."""
+
+    def __init__(self, rng):
+        self.rng, self.forms = rng, rng.choice((1, 1, 1, 2, 4))
+        factors = (1, 1, 1.004, 1.006, 1.018, 1.022, 1.06, 1.14, 1.17, 1.3, 0.8)
+        self.device, self.host = (rng.choice(factors) for _ in range(2))
+        self.changes, self.slow_forms = rng.choice((0, 0.1, 0.4)), rng.choice((1, 1, 2, 3))
+        self.noise, self.jitter = rng.choice((0, 0.01, 0.04, 0.06, 0.3)), rng.choice((0, 0, 0.002, 0.01, 0.05))
+        self.gap, self.has_device = rng.choice((1, 5, 60)), rng.random() < 0.8
+        least = rng.choice((3, 30))
+        self.operators = [self.operator(f"mine::op{number}", least) for number in range(rng.choice((2, 3, 4, 6, 10)))]
+        self.steps = [rng.choice((2, 3, 4, 5, 8, 9, 12, 21, 45)) * (1 + self.forms // 2) for _ in range(2)]
+        self.pauses = [[(rng.randrange(steps), rng.choice((0.06, 0.16, 0.3, 0.45, 0.55, 0.65, 1.2, 4)))
+                        for _ in range(rng.choice((0, 0, 1, 1, 2, 5, 7)))] for steps in self.steps]
+        self.wobble, self.slow_part = rng.choice((0, 0, 0.004, 0.03, 0.22)), rng.choice((0, 0, 0, 0.15, 0.3, 0.5, 0.8))
+        self.slow_ratio = rng.choice((1.018, 1.1, 1.4, 1.6, 2))
+
+    def operator(self, name, least):
+        rng = self.rng
+        us, host, count = least * rng.choice((1, 2, 4, 10)), rng.choice((5, 12, 40)), rng.choice((1, 1, 2))
+        usual = {"name": name, "kernel": "k" + name, "us": us, "host": host, "count": count, "shapes": [[8, 16]],
+                 "types": ["float"], "grid": [8, 1, 1]}
+        other = {**usual, "us": us * self.device * self.noisy(self.noise),
+                 "host": host * self.host * self.noisy(self.noise)}
+        change = rng.choice(("count", "shapes", "types", "grid", "kernel", "none", "host", "us"))
+        if rng.random() < self.changes:
+            other[change] = {"count": count + 1, "shapes": [[9, 16]], "types": ["double"], "grid": [16, 1, 1],
+                             "kernel": "another", "host": host * 1.6, "us": us * 1.6}.get(change)
+            other = None if change == "none" else other
+        return usual, other
+
+    def noisy(self, part):
+        return 1 + self.rng.uniform(-part, part)
+
+    def events(self, side):
+        made, now, free, correlation, whole = [], 1000.0, 0.0, 0, []
+        for number in range(self.steps[side]):
+            form, begin = self.rng.randrange(self.forms), now
+            of_step = self.noisy(self.wobble) * (self.slow_ratio if side and self.rng.random() < self.slow_part else 1)
+            slower = self.device if side and self.forms > 1 and form < self.slow_forms else 1
+            for each in filter(None, (operator[side] for operator in self.operators)):
+                for _ in range(each["count"]):
+                    start, length = now, each["host"] * self.noisy(self.jitter) * of_step + 4
+                    now += length
+                    made.append(event(each["name"], round(start, 3), round(length, 3),
+                                      args={"Input Dims": each["shapes"], "Input type": each["types"]}))
+                    if self.has_device:
+                        correlation += 1
+                        made.append(event("cudaLaunchKernel", round(start + 1, 3), 2, cat="cuda_runtime",
+                                          args={"correlation": correlation}))
+                        free = max(free, start + 4)
+                        dur = each["us"] * (1 + form) * slower * self.noisy(self.jitter) * of_step
+                        made.append(event(
+                            each["kernel"], round(free, 3), round(dur, 3), cat="kernel", pid=0, tid=7,
+                            args={"correlation": correlation, "stream": 7, "grid": each["grid"], "block": [128, 1, 1]}))
+                        free += dur
+                    now += self.gap
+            now = max(now, free if self.has_device else 0)
+            whole.append(now - begin)
+            for pause in (part for place, part in self.pauses[side] if place == number):
+                now += whole[0] * pause
+            name = f"ProfilerStep#{number}"
+            if self.forms > 1:
+                name = f"execute_context_0(0)_generation_{form + 1}({form + 1})"
+            made.append(event(name, round(begin, 3), round(now - begin + 0.5, 3), cat="user_annotation"))
+            now += 1
+        return made
+
+
+def numbers_pairs(folder, count):
+    for seed in range(count):
+        place = os.path.join(folder, "random", "numbers", str(seed))
+        numbers = Numbers(random.Random(f"numbers{seed}"))
+        for side, word in enumerate(("control", "test")):
+            write_events(os.path.join(place, word), numbers.events(side))
+        yield f"random/numbers/{seed}", place
+
+
 def random_pairs(folder, count):
     for seed in range(count):
-        for name in ("waits", "gains", "gains_other", "job", "serving", "training"):
+        for name in ("waits", "gains", "gains_other", "job", "serving", "training", "unplanned"):
             place = os.path.join(folder, "random", name, str(seed))
             sides = [os.path.join(place, side) for side in ("control", "test")]
             rng = random.Random(f"{name}{seed}")
@@ -237,6 +319,8 @@ def random_pairs(folder, count):
             elif name == "job":
                 for number, side in enumerate(sides):
                     generate_job.write_job(side, seed + number * (seed % 2) * 1000, most=4, on_host=seed % 3 == 0)
+            elif name == "unplanned":
+                generate_odd.write_odd_pair(*sides, seed)
             elif name == "serving":
                 for side in sides:
                     for file, content in generate_serving.generate(rng).files.items():
@@ -251,7 +335,6 @@ def random_pairs(folder, count):
 
 def planted_pairs(folder):
     """The pairs of test_mostly: a clock, a load, types, pauses, and what is beside them."""
-    import test_mostly
     each = [(control, test) for control, test, *_ in test_mostly.CASES] + [(same, same) for same in test_mostly.SAME]
     for number, (control, test) in enumerate(each):
         place = os.path.join(folder, "planted", str(number))
@@ -268,7 +351,8 @@ def write_pairs(folder, series=40, wanted=lambda label: True):
             for side, word in enumerate(("control", "test")):
                 write_program(os.path.join(place, word), number, is_test=bool(side), **how)
             yield label, *(os.path.join(place, word) for word in ("control", "test"))
-    for pairs in (odd_pairs(folder), planted_pairs(folder), random_pairs(folder, series)):
+    for pairs in (odd_pairs(folder), planted_pairs(folder), numbers_pairs(folder, 10 * series),
+                  random_pairs(folder, series)):
         for label, place in pairs:
             if wanted(label):
                 yield label, *(os.path.join(place, word) for word in ("control", "test"))
