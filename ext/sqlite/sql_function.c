@@ -69,12 +69,14 @@ static int prepare(struct call *call, const char *sql, sqlite3_stmt **statement)
     return code == SQLITE_OK ? bind_arguments(*statement, call) : code;
 }
 
-/* Reports the error of a statement, unless its code says it. Returns the code. */
+/* Fills call->failure with the error of a statement. Returns the code. */
 static int statement_code(struct call *call, int code)
 {
     if (code == SQLITE_DONE)
         code = SQLITE_OK;
-    else if (code != SQLITE_OK && code != SQLITE_NOMEM && code != SQLITE_INTERRUPT)
+    else if (code == SQLITE_NOMEM || code == SQLITE_INTERRUPT)
+        call_check(call, code, "");
+    else if (code != SQLITE_OK)
         statement_failed(call);
     return code;
 }

@@ -179,7 +179,8 @@ void brief_end(struct brief_document *document, struct writer *from)
     }
     if (!document->failed)
         write_string(current(document), "}");
-    document->failed = document->failed || from->failed || current(document)->failed;
+    document->failed = document->failed || from->failed || columns->failed ||
+                       current(document)->failed;
     from->length = 0;
 }
 

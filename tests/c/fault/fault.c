@@ -160,6 +160,8 @@ static const struct trial {
             " AND test_memory = 'snapshots/rank0.pickle'",
      .tells = true,
      .stride = 131},
+    {.name = "trace_summary", .sql = "SELECT * FROM trace_summary('a', 'b')", .stride = 37},
+    {.name = "trace_brief", .sql = "SELECT * FROM trace_brief('a', 'b')", .stride = 37},
     {.name = "idle_time_breakdown", .sql = "SELECT * FROM idle_time_breakdown('a')"},
     {.name = "queue_length_summary", .sql = "SELECT * FROM queue_length_summary('a')"},
     {.name = "error: a last step",
