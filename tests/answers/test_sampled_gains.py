@@ -1,4 +1,5 @@
-"""Gains of a part of the steps (E11, C16.4): of steps whose gains are known, and that all of it holds together on random
+"""Gains of a part of the steps (E11, C16.4): of steps whose gains are known, and that all of it holds together on
+random
 jobs."""
 import os
 import resource
@@ -127,7 +128,7 @@ class Cost(InFolder):
     @alone
     @slowest
     def test_many_steps_take_little_more_with_gains(self):
-        """Of 200 steps, gains take at most three quarters more memory and time: if all were simulated, twice as much."""
+        """Of 200 steps, gains take at most three quarters more memory and time; of all, it would be twice as much."""
         with mock.patch.object(generate_bench, "STEPS", 200):
             for side in ("control", "test"):
                 os.mkdir(side)

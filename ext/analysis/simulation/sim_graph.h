@@ -10,7 +10,7 @@
 #ifndef TRACEDIFF_SIM_GRAPH_H
 #define TRACEDIFF_SIM_GRAPH_H
 
-#include "sim_clocks.h"
+#include "analysis/job/sim_clocks.h"
 #include "sim_sample.h"
 #include "sim_work.h"
 

@@ -8,7 +8,7 @@
 #define TRACEDIFF_SIM_POINTS_H
 
 #include "analysis/parts/busy.h"
-#include "sim_clocks.h"
+#include "analysis/job/sim_clocks.h"
 #include "sim_sample.h"
 
 enum { SIM_IDLE = 30000 /* ns: a thread without a point for longer than this was idle (E7) */ };

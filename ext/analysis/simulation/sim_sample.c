@@ -82,7 +82,7 @@ static bool choose(struct sim_sample *sample, const struct step_choice *choice)
     sample->choice = (struct step_choice){.steps = choice->steps};
     sample->choice.chosen = memory_zeroed(trace->count, sizeof *sample->choice.chosen);
     for (size_t i = 0; sample->choice.chosen && i < trace->count; i++) {
-        size_t count = trace->members[i].steps->iteration_count;
+        size_t count = choice->chosen[i] ? trace->members[i].steps->iteration_count : 0;
         unsigned char *chosen = choice->chosen[i] ? memory_zeroed(count + 1, 1) : NULL;
         sample->choice.chosen[i] = chosen;
         if (choice->chosen[i] && !chosen)
@@ -99,6 +99,8 @@ bool sim_sample_make(struct sim_sample *sample, const struct trace *trace,
 {
     size_t count;
     *sample = (struct sim_sample){.trace = trace};
+    if (choice->everything)
+        return true;
     int64_t *numbers = list_numbers(trace, choice, &count, failure);
     bool done = numbers != NULL;
     sample->of = count;

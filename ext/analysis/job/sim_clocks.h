@@ -5,7 +5,7 @@
 #ifndef TRACEDIFF_SIM_CLOCKS_H
 #define TRACEDIFF_SIM_CLOCKS_H
 
-#include "analysis/job/job_clocks.h"
+#include "job_clocks.h"
 
 /* From `start` on, by the own clock of a rank, its times are `offset` less by that of the
 ** reference, but `least` at the least: no point goes before one that is earlier on its rank. */
