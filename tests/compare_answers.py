@@ -72,6 +72,8 @@ INTENDED = [
     ("trace_verdict", "(columns)", "what the report asks, after the other columns"),
     ("trace_diff_report", lambda it: it.column in ("html/h1", "html/p") and re.match(
         "(No clear difference|Beside the load)", it.old or ""), "beside a load the page says what trace_summary says"),
+    ("trace_diff_report", lambda it: it.column == "html/p" and "It is in no number" in (it.new or ""),
+     "a step of several ranks takes their mean, not their sum"),
     ("trace_diff_report", "html/causes/small", "shares, where the verdict beside a load is clear"),
     ("trace_diff_report", "html/causes/pre", "the statement of a cause gives its parts, which add up to it"),
     ("trace_diff_report", lambda it: it.column == "html/causes/p" and re.search(
