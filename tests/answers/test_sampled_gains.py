@@ -1,6 +1,4 @@
-"""Gains of a part of the steps (E11, C16.4): of steps whose gains are known, and that all of it holds together on
-random
-jobs."""
+"""Gains of a part of the steps (E11, C16.4): of steps whose gains are known; on random jobs, that it holds together."""
 import os
 import resource
 import subprocess

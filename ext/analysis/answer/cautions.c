@@ -56,7 +56,8 @@ void cautions_choose(struct cautions *cautions, const struct cautions_request *r
         if (caution->is_most || caution->is_said)
             cautions->items[kept++] = *caution;
     }
-    qsort(cautions->items, kept, sizeof *cautions->items, severity_order);
+    if (kept > 0)
+        qsort(cautions->items, kept, sizeof *cautions->items, severity_order);
     cautions->count = kept < MOST_CAUTIONS ? kept : MOST_CAUTIONS;
 }
 

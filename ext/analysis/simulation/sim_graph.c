@@ -108,6 +108,15 @@ static bool pass_points(struct sim_maker *maker)
     return done;
 }
 
+/* Whether a file has no device work. Only then a rank by itself has collectives to wait for. */
+static bool has_host_work(const struct trace *trace)
+{
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace->members[i].chosen && !busy_any(&trace->members[i].file->columns))
+            return true;
+    return false;
+}
+
 bool sim_graph_make(struct sim_graph *graph, const struct trace *trace,
                     const struct sim_sample *sample, const struct sim_work *works,
                     const struct stopper *stopper, struct failure *failure)
@@ -118,7 +127,7 @@ bool sim_graph_make(struct sim_graph *graph, const struct trace *trace,
     maker.files = memory_zeroed(trace->count, sizeof *maker.files);
     graph->rows = memory_zeroed(trace->count, sizeof *graph->rows);
     bool done = ((maker.files && graph->rows) || failure_memory(failure)) &&
-                job_make(&graph->job, trace, true, true, stopper, failure) &&
+                job_make(&graph->job, trace, true, has_host_work(trace), stopper, failure) &&
                 sim_clocks_make(&graph->clocks, &graph->job, failure) &&
                 sim_find_meetings(&maker) && open_members(&maker);
     done = done && sim_points_sort(&maker.points, stopper, failure) && pass_points(&maker);

@@ -458,10 +458,10 @@ static bool write_cause(struct words *words)
     const struct answer_cause *cause = &causes->items[words->line->of];
     const struct name *text = &causes->texts.items[cause->text];
     write_share(words);
-    if (!words->line->counts)
+    if (words->line->counts == NAME_NONE)
         write_bytes(&words->body, text->text, text->length);
-    else if (!answer_cause_text(&words->answer->facts, causes, words->line->of, words->line->counts,
-                                &words->body))
+    else if (!answer_cause_text(&words->answer->facts, causes, words->line->of,
+                                &causes->texts.items[words->line->counts], &words->body))
         return false;
     if (cause->rank != NUMBER_NONE)
         write_format(&words->tail, ", only on rank %lld", (long long)cause->rank);

@@ -35,6 +35,7 @@ static struct answer_line *add_line(struct answer *answer, enum line_kind kind)
                                  .gain_ms = NAN,
                                  .rank = NUMBER_NONE,
                                  .hidden_by = NAME_NONE,
+                                 .counts = NAME_NONE,
                                  .text = NAME_NONE,
                                  .words = NAME_NONE};
     return line;
@@ -134,21 +135,24 @@ static void choose_works(struct layout *layout, size_t *places)
             places[layout->works++] = i;
 }
 
-/* What work says of the operator of a cause, if no cause before it names it; NULL: nothing. */
-static const struct name *counts_of(const struct answer *answer, size_t i)
+/* What work says of the operator of a cause, if no cause before it names it: an id in the texts of
+** causes, or NAME_NONE. */
+static uint32_t counts_of(const struct answer *answer, size_t i)
 {
     const struct answer_causes *causes = &answer->causes;
     const struct answer_cause *cause = &causes->items[i];
-    const struct name *counts = NULL;
+    const struct name *texts = causes->texts.items;
+    uint32_t counts = NAME_NONE;
     if (cause->name == NAME_NONE || !cause->named || cause->of == SIZE_MAX ||
         answer->facts.causes.causes.items[cause->of].kind == CAUSE_REPLACED)
-        return NULL;
+        return NAME_NONE;
     for (size_t j = 0; j < i; j++)
         if (causes->items[j].name == cause->name)
-            return NULL;
+            return NAME_NONE;
     for (size_t j = 0; j < causes->work_count; j++) {
-        const struct name *text = &causes->texts.items[causes->works[j].text];
-        if (causes->works[j].name == cause->name && (!counts || name_compare(counts, text) < 0))
+        uint32_t text = causes->works[j].text;
+        if (causes->works[j].name == cause->name &&
+            (counts == NAME_NONE || name_compare(&texts[counts], &texts[text]) < 0))
             counts = text;
     }
     return counts;

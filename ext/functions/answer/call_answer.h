@@ -33,7 +33,7 @@ struct answer_line {
     uint32_t words; /* without numbers of other columns, in full */
     /* What the words are of: a caution, a cause, work. */
     size_t of;
-    const struct name *counts; /* of a cause: how often its operator runs; NULL: not said */
+    uint32_t counts; /* of a cause: how often its operator runs, an id in answer.causes.texts */
 };
 
 struct answer_request {
