@@ -538,11 +538,6 @@ class Embedding(InFolder):
             write("tracediff/x.sql", f"{head}-- With {name}\n{query}")
             with self.subTest(name):
                 self.assertEqual(self.embed("tracediff/x.sql"), (0, "", lines + query.splitlines()))
-        facts = ("-- Facts\n--   c why\n-- With shared/first\nb AS (SELECT 2 AS c)\nSELECT c FROM b;\n\n"
-                 "SELECT :c AS a;\n")
-        write("tracediff/x.sql", self.HEAD + facts)
-        self.assertEqual(self.embed("tracediff/x.sql"), (0, "", [
-            "WITH first AS (", "  SELECT :trace),", "b AS (SELECT 2 AS c)", "SELECT c FROM b;", "", "SELECT :c AS a;"]))
         for name, message in (("shared/none", "there is no shared/none.sql"),
                               ("shared/other", "parameter :other is not in the header")):
             write("shared/other.sql", "WITH first AS (SELECT :other),\n")

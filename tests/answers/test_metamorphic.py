@@ -67,8 +67,8 @@ SUMMARY = {"trace_summary", "trace_brief", "trace_comparability"}  # rounds, and
 OF_OTHERS = {"trace_summary", "trace_brief", "trace_diff_report"}
 # ask what came, or what replaced what
 DIRECTED = {"top_count_increases", "trace_step_causes", "trace_verdict", "trace_gate", "trace_work_diff",
-            "trace_graph_diff", "trace_ab", "trace_clock_factor", "trace_host_factor", "trace_undo", "trace_cause_parts",
-            "trace_long_steps", *SUMMARY}
+            "trace_graph_diff", "trace_ab", "trace_clock_factor", "trace_host_factor", "trace_undo",
+            "trace_cause_parts", "trace_long_steps", *SUMMARY}
 OF_JOBS = {"trace_step_diff", "trace_step_causes", "trace_tree_diff", "trace_verdict", "trace_gate",
            "trace_compared_ranks", "trace_undo", "trace_cause_parts", "trace_long_steps"}  # without ranks
 OF_ONE_JOB = {"trace_job_path", "trace_what_if", "trace_gains"}  # of all ranks that are chosen, together

@@ -138,7 +138,7 @@ class Owners(InFolder):
         for function, in functions:
             required = [name for name, in self.rows(
                 "SELECT name FROM tracediff_columns(?) WHERE kind = 'argument' AND required", function)]
-            values = {"keys": "op", "operator_name": "a", "changes": "[]",
+            values = {"limit_percent": 5, "keys": "op", "operator_name": "a", "changes": "[]",
                       "schedule": '[{"rank": 0, "iteration": 1, "own_iteration": 1, "own_ts_ns": 0, "dur_ns": 0}]'}
             # which read no trace
             if function != "execution_trace" and not function.startswith(("memory_", "tracediff_")):

@@ -21,7 +21,7 @@ def calls_of_every_function(db):
     """{table function: (statement, values)} for the examples; every one gives rows."""
     pair = {side: os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test")}
     values = {**pair, "trace": pair["test"], "keys": "op,shapes", "operator_name": "aten::*", "min_pattern_len": 1,
-              "changes": "[]",
+              "changes": "[]", "limit_percent": 5,
               "max_queue_length": 2, "num_kernels": 1, "allowlist_patterns": '["*forward*", "nccl*"]',
               "schedule": '[{"rank": 0, "iteration": 12, "own_iteration": 12, "own_ts_ns": 0, "dur_ns": 0}]'}
     others = {"cupti_counters": {"trace": os.path.join(EXAMPLES, "counters")},
