@@ -151,7 +151,7 @@ class Everywhere(InFolder):
 
     def queries(self):
         required = {"trace": "'t'", "control": "'t'", "test": "'t'", "keys": "'op'", "operator_name": "'op'",
-                    "schedule": "'[]'",
+                    "schedule": "'[]'", "limit_percent": "5",
                     "changes": """'[{"what": "device", "factor": 1000000}, {"what": "host", "add_us": 1e9}]'"""}
         functions = {}
         for function, kind, name, needed in self.rows(
