@@ -71,11 +71,22 @@ static void write_json_character(struct writer *writer, uint32_t c)
     }
 }
 
+/* Writes the ASCII before the first character that is escaped, and returns what follows it. */
+static const char *write_plain(struct writer *writer, const char *text, const char *end)
+{
+    const char *start = text;
+    while (text < end && *text >= ' ' && *text <= '~' && *text != '"' && *text != '\\' &&
+           *text != '<' && *text != '>' && *text != '&')
+        text++;
+    write_bytes(writer, start, (size_t)(text - start));
+    return text;
+}
+
 void write_json(struct writer *writer, const char *text, size_t length)
 {
     const char *end = text + length;
     write_bytes(writer, "\"", 1);
-    while (text < end)
+    while ((text = write_plain(writer, text, end)) < end)
         write_json_character(writer, next_character(&text, end));
     write_bytes(writer, "\"", 1);
 }
@@ -84,7 +95,7 @@ void write_shown(struct writer *writer, const char *text, size_t length)
 {
     const char *end = text + length;
     write_bytes(writer, "\"", 1);
-    while (text < end) {
+    while ((text = write_plain(writer, text, end)) < end) {
         uint32_t c = next_character(&text, end);
         write_json_character(writer, text_acts(c) && c != '\n' && c != '\t' ? REPLACEMENT : c);
     }
