@@ -36,7 +36,7 @@ static const struct table_column columns_of_step_causes[] = {
     {"cause", "INTEGER", "its number, from 1 in the order of the largest |diff_time|"},
 };
 
-enum { CAUSES_CLOCK = 6, CAUSES_SHOWN };
+enum { CAUSES_CLOCK = 6 };
 
 static const struct argument arguments_of_step_causes[] = {
     {CONTROL_ARGUMENT},
@@ -109,7 +109,7 @@ static void add_row(struct result *result, struct cause_words *words, const stru
     result_integer(result, cause - causes->items + 1);
 }
 
-static bool add_rows(struct call *call, struct result *result, const struct call_causes *found)
+static void add_rows(struct call *call, struct result *result, struct call_causes *found)
 {
     const struct causes *causes = &found->causes;
     struct cause_words words;
@@ -123,26 +123,11 @@ static bool add_rows(struct call *call, struct result *result, const struct call
             add_row(result, &words, cause);
     }
     cause_words_end(&words);
-    return done;
 }
 
 static int step_causes_produce(struct call *call, struct rows **rows)
 {
-    struct call_trace opened[2] = {{.trace = {.count = 0}}, {.trace = {.count = 0}}};
-    struct call_causes found = {.opened = NULL};
-    struct result *result = result_new(call->function->column_count);
-    double shown = 0;
-    enum step_clock clock;
-    if (argument_step_clock(call, CAUSES_CLOCK, &clock) &&
-        argument_real(call, CAUSES_SHOWN, &shown) && call_sides_open(call, opened)) {
-        const struct call_causes_request request = {.clock = clock, .shown = (size_t)shown};
-        if (call_causes_find(call, &request, opened, &found))
-            add_rows(call, result, &found);
-        call_causes_close(&found);
-    }
-    for (int i = 0; i < 2; i++)
-        call_trace_close(&opened[i]);
-    return result_finish(result, call_code(call), rows);
+    return call_causes_produce(call, CAUSES_CLOCK, add_rows, rows);
 }
 
 const struct table_function trace_step_causes_function = {

@@ -22,7 +22,7 @@ static const struct table_column columns_of_cause_parts[] = {
     {"test_kernels", "REAL", "the same for test"},
 };
 
-enum { PARTS_CLOCK = 6, PARTS_SHOWN };
+enum { PARTS_CLOCK = 6 };
 
 static const struct argument arguments_of_cause_parts[] = {
     {CONTROL_ARGUMENT},    {TEST_ARGUMENT},        SELECTIONS_OF_JOB,
@@ -76,21 +76,7 @@ static void add_rows(struct call *call, struct result *result, struct call_cause
 
 static int cause_parts_produce(struct call *call, struct rows **rows)
 {
-    struct call_trace opened[2] = {{.trace = {.count = 0}}, {.trace = {.count = 0}}};
-    struct call_causes found = {.opened = NULL};
-    struct result *result = result_new(call->function->column_count);
-    double shown = 0;
-    enum step_clock clock;
-    if (argument_step_clock(call, PARTS_CLOCK, &clock) &&
-        argument_real(call, PARTS_SHOWN, &shown) && call_sides_open(call, opened)) {
-        const struct call_causes_request request = {.clock = clock, .shown = (size_t)shown};
-        if (call_causes_find(call, &request, opened, &found))
-            add_rows(call, result, &found);
-        call_causes_close(&found);
-    }
-    for (int i = 0; i < 2; i++)
-        call_trace_close(&opened[i]);
-    return result_finish(result, call_code(call), rows);
+    return call_causes_produce(call, PARTS_CLOCK, add_rows, rows);
 }
 
 const struct table_function trace_cause_parts_function = {
