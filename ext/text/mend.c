@@ -6,6 +6,7 @@
 
 struct mending {
     const unsigned char *p, *end;
+    const unsigned char *kept; /* from here to `p` it stays as it is, and is not written yet */
     unsigned char *to;
     bool changed;
 };
@@ -16,11 +17,23 @@ static unsigned char peek(const struct mending *mending)
     return mending->p < mending->end ? *mending->p : 0;
 }
 
-static void copy(struct mending *mending, size_t count)
+/* Writes what stays as it is. */
+static void write_kept(struct mending *mending)
 {
-    memcpy(mending->to, mending->p, count);
+    size_t count = (size_t)(mending->p - mending->kept);
+    memcpy(mending->to, mending->kept, count);
     mending->to += count;
+    mending->kept = mending->p;
+}
+
+/* Writes other bytes in place of the next ones. */
+static void replace(struct mending *mending, size_t count, const void *with, size_t length)
+{
+    write_kept(mending);
+    memcpy(mending->to, with, length);
+    mending->to += length;
     mending->p += count;
+    mending->kept = mending->p;
 }
 
 static bool is_space(unsigned char c)
@@ -31,7 +44,7 @@ static bool is_space(unsigned char c)
 static unsigned char peek_after_space(struct mending *mending)
 {
     while (is_space(peek(mending)))
-        copy(mending, 1);
+        mending->p++;
     return peek(mending);
 }
 
@@ -84,12 +97,10 @@ static bool bare_word(struct mending *mending)
                  (length == 5 && memcmp(mending->p, "false", 5) == 0) ||
                  (length == 4 && memcmp(mending->p, "null", 4) == 0);
     if (known || is_number(mending->p, p)) {
-        copy(mending, length);
+        mending->p = p;
         return true;
     }
-    memcpy(mending->to, "null", 4);
-    mending->to += 4;
-    mending->p = p;
+    replace(mending, length, "null", 4);
     mending->changed = true;
     return length > 0;
 }
@@ -105,37 +116,36 @@ static void escape(struct mending *mending)
     size_t left = (size_t)(mending->end - p);
     int32_t unit = text_unit(p, mending->end);
     if (left > 1 && p[1] == '/') { /* rule 1 */
-        mending->p++;
-        copy(mending, 1);
+        replace(mending, 2, "/", 1);
     } else if (unit >= 0 && unit < 0x80 && is_plain((unsigned char)unit)) { /* rule 1 */
-        *mending->to++ = (unsigned char)unit;
-        mending->p += 6;
+        unsigned char c = (unsigned char)unit;
+        replace(mending, 6, &c, 1);
     } else if (left > 1 && p[1] != 0 && strchr("\"\\bfnrt", p[1])) {
-        copy(mending, 2);
+        mending->p += 2;
     } else if (unit >= 0) {
-        copy(mending, 6);
+        mending->p += 6;
     } else {
-        *mending->to++ = '\\';
-        copy(mending, 1);
+        replace(mending, 1, "\\\\", 2);
         mending->changed = true;
     }
 }
 
-/* Copies bytes beyond ASCII. */
+/* Writes bytes beyond ASCII. */
 static void sequences(struct mending *mending)
 {
     const unsigned char *p = mending->p;
     while (p < mending->end && *p >= 0x80)
         p++;
     size_t length = (size_t)(p - mending->p);
+    write_kept(mending);
     size_t written = text_repair(mending->p, length, mending->to);
     mending->changed =
         mending->changed || written != length || memcmp(mending->to, mending->p, length) != 0;
     mending->to += written;
-    mending->p = p;
+    mending->p = mending->kept = p;
 }
 
-/* Copies text that strings contain as it is. */
+/* Passes text that strings contain as it is. */
 static void plain(struct mending *mending)
 {
     const unsigned char *p = mending->p;
@@ -148,28 +158,25 @@ static void plain(struct mending *mending)
     }
     while (other == 0 && p < mending->end && is_plain(*p))
         p++;
-    copy(mending, (size_t)(p - mending->p));
+    mending->p = p;
 }
 
 /* Rule 3; false if the string does not end. */
 static bool string(struct mending *mending)
 {
-    copy(mending, 1);
+    mending->p++;
     while (mending->p < mending->end) {
         unsigned char c = *mending->p;
         if (c == '"') {
-            copy(mending, 1);
+            mending->p++;
             return true;
         }
         if (c == '\\') {
             escape(mending);
         } else if (c < 0x20) {
             static const char digits[] = "0123456789abcdef";
-            memcpy(mending->to, "\\u00", 4);
-            mending->to[4] = (unsigned char)digits[c >> 4];
-            mending->to[5] = (unsigned char)digits[c & 15];
-            mending->to += 6;
-            mending->p++;
+            const char escaped[] = {'\\', 'u', '0', '0', digits[c >> 4], digits[c & 15]};
+            replace(mending, 1, escaped, sizeof escaped);
             mending->changed = true;
         } else if (c < 0x80) {
             plain(mending);
@@ -184,7 +191,7 @@ static bool mend_key(struct mending *mending)
 {
     if (peek_after_space(mending) != '"' || !string(mending) || peek_after_space(mending) != ':')
         return false;
-    copy(mending, 1);
+    mending->p++;
     return true;
 }
 
@@ -199,20 +206,20 @@ static bool object(struct mending *mending)
     do {
         unsigned char c = peek_after_space(mending);
         if (!value && c == ',') {
-            copy(mending, 1);
+            mending->p++;
             if (open[depth - 1] == '{' && !mend_key(mending))
                 return false;
             value = true;
         } else if (!value) {
             if (c != (open[depth - 1] == '{' ? '}' : ']'))
                 return false;
-            copy(mending, 1);
+            mending->p++;
             depth--;
         } else if (c == '{' || c == '[') {
             if (depth == MEND_DEEPEST)
                 return false;
             open[depth++] = (char)c;
-            copy(mending, 1);
+            mending->p++;
             value = peek_after_space(mending) != (c == '{' ? '}' : ']');
             if (value && c == '{' && !mend_key(mending))
                 return false;
@@ -227,9 +234,10 @@ static bool object(struct mending *mending)
 
 enum mended mend_json(const unsigned char *from, size_t length, unsigned char *to, size_t *written)
 {
-    struct mending mending = {from, from + length, to, false};
+    struct mending mending = {from, from + length, from, to, false};
     if (!object(&mending))
         return MEND_IMPOSSIBLE;
+    write_kept(&mending);
     *written = (size_t)(mending.to - to);
     return mending.changed ? MEND_MENDED : MEND_STRICT;
 }
