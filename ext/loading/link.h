@@ -32,6 +32,12 @@ static inline bool link_is_backlog(const struct columns *columns, const int64_t 
            columns->ts[row] < first[row_place(columns, row)->track];
 }
 
+/* Whether a file has backlog. */
+static inline bool links_have_backlog(const struct trace_file *file)
+{
+    return file->problems.count[PROBLEM_BACKLOG] > 0;
+}
+
 /* Counts device work without a link, which belongs to no step, among the problems of a file,
 ** with its total time in ns. Backlog is counted apart from the rest. */
 bool links_count_missing(struct trace_file *file, const struct stopper *stopper,

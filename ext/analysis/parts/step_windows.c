@@ -91,6 +91,8 @@ static bool pass_backlog(const struct trace_file *file, int64_t limit, int64_t *
                          const struct stopper *stopper, struct failure *failure)
 {
     const struct columns *columns = &file->columns;
+    if (!links_have_backlog(file))
+        return true;
     int64_t *first = links_first(file, stopper, failure);
     bool done = first != NULL;
     for (size_t row = 0; done && row < columns->count; row++) {

@@ -102,6 +102,8 @@ static bool add_backlog(const struct step_adder *adder, size_t step, int64_t lim
 {
     const struct columns *columns = &adder->member->file->columns;
     const uint32_t *ends = adder->to->graph->rows[adder->index].ends;
+    if (!links_have_backlog(adder->member->file))
+        return true;
     int64_t *first = links_first(adder->member->file, adder->stopper, adder->failure);
     bool done = first != NULL;
     for (size_t row = 0; done && row < columns->count; row++) {
