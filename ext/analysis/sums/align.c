@@ -170,9 +170,9 @@ static void column_before(uint64_t *to, const uint64_t *after, const uint64_t *m
 {
     uint64_t carry = 0;
     for (size_t i = 0; i < words; i++) {
-        uint64_t equal = after[i] & mask[i], sum = after[i] + equal, whole = sum + carry;
-        carry = sum < equal || whole < sum;
-        to[i] = whole | (after[i] & ~mask[i]);
+        uint64_t now = after[i], equal = now & mask[i], sum = now + equal, whole = sum + carry;
+        carry = (sum < equal) | (whole < sum);
+        to[i] = whole | (now ^ equal);
     }
 }
 
