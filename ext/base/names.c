@@ -4,6 +4,7 @@
 
 #include "memory.h"
 #include "hash.h"
+#include "sort.h"
 
 enum { FIRST_BLOCK = 512, LARGEST_BLOCK = 64 * 1024 };
 
@@ -153,6 +154,32 @@ int name_compare(const struct name *a, const struct name *b)
 {
     int order = memcmp(a->text, b->text, a->length < b->length ? a->length : b->length);
     return order ? order : (a->length > b->length) - (a->length < b->length);
+}
+
+static int name_order(const void *a, const void *b)
+{
+    return name_compare(*(const struct name *const *)a, *(const struct name *const *)b);
+}
+
+uint32_t *names_places(const struct names *names, const struct stopper *stopper,
+                       struct failure *failure)
+{
+    const struct name **sorted = memory_items(names->count, sizeof *sorted);
+    uint32_t *places = memory_items(names->count, sizeof *places);
+    bool done = sorted && places;
+    for (size_t id = 0; done && id < names->count; id++)
+        sorted[id] = &names->items[id];
+    if (!done)
+        failure_memory(failure);
+    else
+        done = sort_items(sorted, names->count, sizeof *sorted, name_order, stopper, failure);
+    for (size_t i = 0; done && i < names->count; i++)
+        places[sorted[i] - names->items] = (uint32_t)i + 1;
+    memory_free(sorted);
+    if (done)
+        return places;
+    memory_free(places);
+    return NULL;
 }
 
 bool name_contains(const struct name *name, const char *word)

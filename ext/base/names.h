@@ -5,6 +5,7 @@
 #ifndef TRACEDIFF_NAMES_H
 #define TRACEDIFF_NAMES_H
 
+#include "stopper.h"
 #include "table.h"
 
 #define NAME_NONE UINT32_MAX
@@ -39,6 +40,10 @@ uint32_t names_find(const struct names *names, const void *text, size_t length);
 
 /* Compares names by bytes, as SQLite's BINARY collation does in a database in UTF-8. */
 int name_compare(const struct name *a, const struct name *b);
+
+/* By id: the place of the name in the order of names, from 1. NULL on failure. */
+uint32_t *names_places(const struct names *names, const struct stopper *stopper,
+                       struct failure *failure);
 
 /* Whether a word occurs in a name. */
 bool name_contains(const struct name *name, const char *word);

@@ -39,33 +39,6 @@ static struct order_item *sort_digits(struct order_item *items, struct order_ite
     return items;
 }
 
-static int name_order(const void *a, const void *b)
-{
-    return name_compare(*(const struct name *const *)a, *(const struct name *const *)b);
-}
-
-/* By name id: the position of the name in the order of names, from 1. */
-static uint32_t *places_of_names(const struct names *names, const struct stopper *stopper,
-                                 struct failure *failure)
-{
-    const struct name **sorted = memory_items(names->count, sizeof *sorted);
-    uint32_t *places = memory_items(names->count, sizeof *places);
-    bool done = sorted && places;
-    for (size_t id = 0; done && id < names->count; id++)
-        sorted[id] = &names->items[id];
-    if (!done)
-        failure_memory(failure);
-    else
-        done = sort_items(sorted, names->count, sizeof *sorted, name_order, stopper, failure);
-    for (size_t i = 0; done && i < names->count; i++)
-        places[sorted[i] - names->items] = (uint32_t)i + 1;
-    memory_free(sorted);
-    if (done)
-        return places;
-    memory_free(places);
-    return NULL;
-}
-
 /* Sets the keys of the rows: a later row has a higher key. A missing value is 0. */
 static bool put_keys(const struct trace_file *file, enum order order, const uint32_t *places,
                      struct order_item *items, uint64_t *largest, const struct stopper *stopper,
@@ -159,7 +132,7 @@ static uint32_t *make_order(const struct trace_file *file, enum order order,
     uint64_t largest;
     if (!items || !spare)
         failure_memory(failure);
-    else if ((order != ORDER_NAME || (places = places_of_names(&file->names, stopper, failure))) &&
+    else if ((order != ORDER_NAME || (places = names_places(&file->names, stopper, failure))) &&
              put_keys(file, order, places, items, &largest, stopper, failure))
         sorted = sort_digits(items, spare, count, largest, stopper, failure);
     if (sorted && order == ORDER_SPANS) {

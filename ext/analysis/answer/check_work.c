@@ -50,8 +50,7 @@ static bool add_row(struct work_tally *work, struct tally *to, const struct keye
                     const int *keys, int count)
 {
     const struct keyed_sums *sums = from->sums[row];
-    struct tally_row added = {.names = &work->texts,
-                              .key = {NAME_NONE, NAME_NONE, NAME_NONE}};
+    struct tally_row added = {.key = {NAME_NONE, NAME_NONE, NAME_NONE}};
     for (int i = 0; i < count; i++) {
         uint32_t id = work_key(from, row, keys[i]);
         if (id == NAME_NONE)
@@ -383,7 +382,10 @@ static bool find_retyped(struct work_tally *work, const struct tally *typed)
                 tally_add_to(&all, &typed->rows[j]);
         done = add_changes(work, typed, i, end);
     }
-    if (!done || !tally_order(&work->changes, work->stopper, work->failure))
+    struct tally *changes = &work->changes;
+    if (!done ||
+        (changes->count > 1 &&
+         !tallies_order(&changes, 1, &work->texts, work->stopper, work->failure)))
         return false;
     for (size_t i = 0; i < work->changes.count; i++) {
         const wide_time *sum = work->changes.rows[i].sum;
@@ -414,10 +416,9 @@ bool checks_add_work(struct checks *checks, const struct check_work *given,
     work.timed = given->host ? &work.host : &work.device;
     for (size_t i = 0; i < given->device_count && done; i++)
         done = add_device(&work, given->device[i]);
+    struct tally *const tallies[] = {&work.device, &work.host, &work.copies};
     done = done && (!given->host || add_host(&work, given->host)) &&
-           tally_order(&work.device, stopper, failure) &&
-           tally_order(&work.host, stopper, failure) &&
-           tally_order(&work.copies, stopper, failure);
+           tallies_order(tallies, sizeof tallies / sizeof *tallies, &work.texts, stopper, failure);
     if (done) {
         done = find_operators(&work) && find_retyped(&work, work.timed);
         find_copies(&work);

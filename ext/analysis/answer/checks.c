@@ -282,7 +282,8 @@ bool checks_add(struct checks *checks, struct check_told *told, size_t count,
     int64_t steps[2] = {checks->sides[0].steps, checks->sides[1].steps};
     bool pair = steps[0] != NUMBER_NONE && steps[1] != NUMBER_NONE;
     bool matters = !pair || (steps[0] == 0) != (steps[1] == 0);
-    if (!tally_order(&checks->phases, stopper, failure) ||
+    struct tally *phases = &checks->phases;
+    if (!tallies_order(&phases, 1, &checks->texts, stopper, failure) ||
         !add_told(checks, told, count, stopper, failure))
         return false;
     check_add(checks, CHECK_STEPS, matters ? MATTERS_YES : MATTERS_NO,

@@ -18,7 +18,7 @@ static int row_order(const void *a, const void *b)
             if (x->key[i] != y->key[i])
                 return x->key[i] == NAME_NONE ? -1 : 1;
         } else if (x->key[i] != y->key[i]) {
-            return name_compare(&x->names->items[x->key[i]], &y->names->items[y->key[i]]);
+            return COMPARE(x->places[x->key[i]], y->places[y->key[i]]);
         }
     return 0;
 }
@@ -31,9 +31,12 @@ void tally_add_to(struct tally_row *sum, const struct tally_row *row)
     }
 }
 
-bool tally_order(struct tally *tally, const struct stopper *stopper, struct failure *failure)
+static bool order(struct tally *tally, const uint32_t *places, const struct stopper *stopper,
+                  struct failure *failure)
 {
     size_t count = 0;
+    for (size_t i = 0; i < tally->count; i++)
+        tally->rows[i].places = places;
     if (!sort_items(tally->rows, tally->count, sizeof *tally->rows, row_order, stopper, failure))
         return false;
     for (size_t i = 0; i < tally->count; i++)
@@ -43,6 +46,17 @@ bool tally_order(struct tally *tally, const struct stopper *stopper, struct fail
             tally->rows[count++] = tally->rows[i];
     tally->count = count;
     return true;
+}
+
+bool tallies_order(struct tally *const *tallies, size_t count, const struct names *names,
+                   const struct stopper *stopper, struct failure *failure)
+{
+    uint32_t *places = names_places(names, stopper, failure);
+    bool done = places != NULL;
+    for (size_t i = 0; done && i < count; i++)
+        done = order(tallies[i], places, stopper, failure);
+    memory_free(places);
+    return done;
 }
 
 size_t tally_run(const struct tally *tally, size_t from, int keys, struct tally_row *sum)

@@ -11,8 +11,8 @@
 enum { TALLY_KEYS = 3 };
 
 struct tally_row {
-    const struct names *names;
-    uint32_t key[TALLY_KEYS]; /* ids in `names`; NAME_NONE */
+    const uint32_t *places;   /* while rows are sorted: by id, the place of a name */
+    uint32_t key[TALLY_KEYS]; /* ids of names of one table; NAME_NONE */
     bool on[2];               /* by side: whether it has any */
     wide_time sum[2];
 };
@@ -22,11 +22,13 @@ struct tally {
     size_t count, capacity;
 };
 
-/* Adds a row; before tally_order(). */
+/* Adds a row; before tallies_order(). */
 bool tally_add(struct tally *tally, const struct tally_row *row, struct failure *failure);
 
-/* Sorts the rows, NAME_NONE first, and adds up those of equal keys. */
-bool tally_order(struct tally *tally, const struct stopper *stopper, struct failure *failure);
+/* Sorts the rows of each tally, NAME_NONE first, and adds up those of equal keys, which are ids of
+** `names`. */
+bool tallies_order(struct tally *const *tallies, size_t count, const struct names *names,
+                   const struct stopper *stopper, struct failure *failure);
 
 /* Adds the sums of a row to those of another. */
 void tally_add_to(struct tally_row *sum, const struct tally_row *row);

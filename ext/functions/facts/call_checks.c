@@ -22,7 +22,7 @@ struct steps_read {
 static bool count_phase(struct steps_read *steps, const struct name *form)
 {
     struct checks *checks = steps->checks;
-    struct tally_row row = {.names = &checks->texts, .key = {NAME_NONE, NAME_NONE, NAME_NONE}};
+    struct tally_row row = {.key = {NAME_NONE, NAME_NONE, NAME_NONE}};
     struct failure failure = {0};
     struct step_form read;
     char *phase = NULL, *stratum = NULL;
