@@ -379,6 +379,42 @@ class Summary(Memory):
                               f"SELECT * FROM {function}('a') WHERE ranks = 'worst'")
 
 
+class Windows(Memory):
+    """Paths of Windows: the same answer as for those of Linux."""
+
+    @staticmethod
+    def recorded(root, separator, sizes):
+        """Blocks that PyTorch, the standard library and an optimizer allocate for a model."""
+        def stack(*frames):
+            return [{"filename": root + file.replace("/", separator), "name": name, "line": line}
+                    for file, name, line in (*frames, ("proj/train.py", "main", 9))]
+        stacks = [stack(("ENV/site-packages/torch/functional.py", "einsum", 373), ("proj/model.py", "attention", 42)),
+                  stack(("ENV/contextlib.py", "inner", 81), ("proj/lib/data.py", "load", 5)),
+                  stack(("ENV/site-packages/torch/optim/adam.py", "step", 7)),
+                  stack(("ENV/site-packages/einx/api.py", "inner", 3), ("proj/torchless.py", "rearrange", 8))]
+        library = "env/lib/python3.11" if separator == "/" else "env\\Lib"
+        for frames in stacks:
+            for frame in frames:
+                frame["filename"] = frame["filename"].replace("ENV", library)
+        return {"segments": [], "device_traces": [[
+            {"action": "alloc", "addr": i << 21, "size": size << 12, "stream": 0, "frames": frames}
+            for i, (size, frames) in enumerate(zip(sizes, stacks))]]}
+
+    def test_functions_are_those_of_linux(self):
+        answers = []
+        for system, root, separator in (("linux", "/home/u/", "/"), ("windows", "C:\\Users\\u\\", "\\")):
+            for side, sizes in (("a", (5, 6, 7, 8)), ("b", (9, 8, 17, 11))):
+                self.dump(f"{system}/{side}.pickle", self.recorded(root, separator, sizes))
+            answers.append([self.rows(f"SELECT * FROM {function}('{system}/a.pickle', '{system}/b.pickle')")
+                            for function in ("memory_summary", "memory_diff")])
+            answers[-1].append(self.rows("SELECT DISTINCT phase, place FROM memory_peak(?, 'phase,place')",
+                                         f"{system}/a.pickle"))
+        self.assertEqual(*answers)
+        self.assertEqual(sorted(row for row in answers[1][-1] if row[1]),
+                         [("forward", "lib/data.py:5 load"), ("forward", "proj/model.py:42 attention"),
+                          ("forward", "proj/torchless.py:8 rearrange"), ("optimizer", "proj/train.py:9 main")])
+
+
 class Files(Memory):
     """Which files are read, and their ranks."""
 
