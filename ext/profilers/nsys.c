@@ -15,6 +15,7 @@ static const char *const table_names[NSYS_TABLES] = {
     [NSYS_GRAPH] = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
     [NSYS_SYNC] = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"};
 
+#define NO_EVENTS "no events: the export of Nsight Systems "
 #define ACTIVITIES                                                              \
     "CUPTI_ACTIVITY_KIND_RUNTIME, _KERNEL, _MEMCPY, _MEMSET, _GRAPH_TRACE and " \
     "_SYNCHRONIZATION; record with nsys profile -t cuda,nvtx"
@@ -494,9 +495,8 @@ static bool tell_lacking(struct database_read *read)
             return true;
     return readonly_damaged(
         read->readonly,
-        ranges ? "no events: the export of Nsight Systems has no row in NVTX_EVENTS, and lacks "
-                 "the tables " ACTIVITIES
-               : "no events: the export of Nsight Systems lacks the tables NVTX_EVENTS, " ACTIVITIES,
+        ranges ? NO_EVENTS "has no row in NVTX_EVENTS, and lacks the tables " ACTIVITIES
+               : NO_EVENTS "lacks the tables NVTX_EVENTS, " ACTIVITIES,
         NULL, read->failure);
 }
 
