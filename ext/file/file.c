@@ -101,7 +101,7 @@ bool file_has_phases(const struct trace_file *file, const bool *phases)
 {
     for (int c = 0; c < 256; c++) {
         bool wanted = c == 'X' || c == 'B' || (c != 'E' && phases && phases[c]);
-        if (file->phases[c] != wanted)
+        if (file->phases[c] != wanted && !(c == 'b' && file->async))
             return false;
     }
     return true;

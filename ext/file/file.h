@@ -77,6 +77,7 @@ struct trace_file {
     char *shown; /* the path as valid UTF-8, for column `file` */
     struct identity identity;
     bool phases[256]; /* by phase letter: whether its events are rows */
+    bool async;       /* it has no X, B and E: its `b` and `e` are as B and E (T3.5) */
     bool loaded;      /* false: only the head has been read, up to the first event */
     bool by_zlib;     /* read by zlib, because the fastest decoder did not read it whole */
     bool rank_known;  /* the rest of the file is not needed to know `rank` */

@@ -1,17 +1,20 @@
 #include "document_rows.h"
 
+#include <stdio.h>
+
 #include "base/memory.h"
 #include "file/kinds.h"
 #include "file/roles.h"
-#include "groups.h"
 #include "file/xla.h"
+#include "groups.h"
 #include "loading.h"
+#include "reader/event_values.h"
 #include "reader/memo.h"
 #include "text/ascii.h"
 #include "text/number.h"
 #include "text/text.h"
 
-enum { SHORT_TOKEN = 24, ESCAPED_TOKEN = 6 * SHORT_TOKEN, PEEK_CHUNK = 16 * 1024, KNOWN = 512 };
+enum { PEEK_CHUNK = 16 * 1024, KNOWN = 512 };
 
 /* State that is needed only while a document is read. */
 struct document_reading {
@@ -20,8 +23,9 @@ struct document_reading {
     struct document *document;
     struct failure *failure;
     bool ascend;                     /* a process is Ascend Hardware: flows are links */
+    bool spans;                      /* the document has an X, B or E */
     int64_t empty_event, empty_byte; /* the last {}: its position; byte 0: it is counted */
-    struct names flow_ids;
+    struct names ids;                /* of flows, or of async events */
     struct group_names group_names;
     unsigned char *scratch; /* for decoded strings */
     size_t scratch_size;
@@ -63,17 +67,13 @@ static inline bool intern(struct document_reading *reading, const struct token *
     return *id != NAME_NONE || failure_memory(reading->failure);
 }
 
-static bool is_text(const struct token *token)
-{
-    return token->kind == TOKEN_TEXT || token->kind == TOKEN_ODD_TEXT;
-}
-
 /* As intern(), but NAME_NONE if the field is not text. */
 static bool intern_text(struct document_reading *reading, const struct event *event,
                         enum event_field field, uint32_t *id)
 {
+    const struct token *token = &event->field[field];
     *id = NAME_NONE;
-    return !is_text(&event->field[field]) || intern(reading, &event->field[field], event->byte, id);
+    return !token_is_text(token) || intern(reading, token, event->byte, id);
 }
 
 /* The id of an event's name, or NAME_NONE; false if out of memory. */
@@ -91,42 +91,6 @@ static inline bool name_of(struct document_reading *reading, struct event *event
     return true;
 }
 
-/* An integer, or NUMBER_NONE. */
-static int64_t integer(const struct token *token)
-{
-    int64_t value = NUMBER_NONE;
-    if (token->kind == TOKEN_BARE)
-        number_integer(token->at, token->length, &value);
-    return value;
-}
-
-static bool is_number(const struct token *token)
-{
-    return token->kind == TOKEN_BARE && (*token->at == '-' || is_digit(*token->at));
-}
-
-static bool is_object(const struct token *token)
-{
-    return token->kind == TOKEN_NESTED && *token->at == '{';
-}
-
-/* A member of args that is an integer or the text of one, or NUMBER_NONE. */
-static int64_t integer_in_args(const struct event *event, const char *key)
-{
-    unsigned char decoded[3 * ESCAPED_TOKEN];
-    struct problems unused = {0};
-    struct token value;
-    if (!is_object(&event->field[EVENT_ARGS]) ||
-        !scan_member(&event->field[EVENT_ARGS], key, &value) || value.kind == TOKEN_NESTED)
-        return NUMBER_NONE;
-    if (value.kind == TOKEN_ODD_TEXT && value.length <= ESCAPED_TOKEN) {
-        value.length = text_decode(value.at, value.length, decoded, &unused, 0);
-        value.at = decoded;
-    }
-    value.kind = TOKEN_BARE;
-    return integer(&value);
-}
-
 /* The time of a string with escapes, or NUMBER_NONE. Out of memory sets the failure, at which
 ** read_events() and read_flows() fail in the end. */
 static __attribute__((cold)) int64_t escaped_time(struct document_reading *reading,
@@ -137,6 +101,16 @@ static __attribute__((cold)) int64_t escaped_time(struct document_reading *readi
     size_t length = token->length;
     return decode(reading, 0, &unused, &text, &length) ? number_nanoseconds(text, length)
                                                        : NUMBER_NONE;
+}
+
+static bool is_begin(const struct trace_file *file, const struct event *event)
+{
+    return event->phase == 'B' || (event->phase == 'b' && file->async);
+}
+
+static bool is_end(const struct trace_file *file, const struct event *event)
+{
+    return event->phase == 'E' || (event->phase == 'e' && file->async);
 }
 
 /* ts or dur (T1). NUMBER_NONE if it is not a time, which is a problem where a time is required. */
@@ -151,7 +125,7 @@ static int64_t time_of(struct document_reading *reading, const struct event *eve
         ns = escaped_time(reading, token);
     if (ns != NUMBER_NONE)
         return ns;
-    if (event->phase == 'X' || event->phase == 'B' || event->phase == 'E')
+    if (event->phase == 'X' || is_begin(reading->file, event) || is_end(reading->file, event))
         problem_add(&reading->file->problems, PROBLEM_TIME, event->byte);
     return NUMBER_NONE;
 }
@@ -165,7 +139,7 @@ static bool identifier_of(struct document_reading *reading, const struct token *
     *identifier = (struct identifier){IDENTIFIER_NONE, 0};
     if (token->kind == TOKEN_BARE && number_integer(token->at, token->length, &identifier->value)) {
         identifier->kind = IDENTIFIER_INTEGER;
-    } else if (is_text(token) || is_number(token)) {
+    } else if (token_is_text(token) || token_is_number(token)) {
         if (!intern(reading, token, byte, &id))
             return false;
         *identifier = (struct identifier){IDENTIFIER_TEXT, id};
@@ -189,7 +163,7 @@ static const struct known *known_of(struct document_reading *reading, struct eve
     const struct name none = {.text = ""}, *name = &none;
     struct known *known = &reading->known[event->form % KNOWN];
     struct place *place = &known->place;
-    int64_t stream = integer(&event->field[EVENT_STREAM]);
+    int64_t stream = token_integer(&event->field[EVENT_STREAM]);
     bool same = event->form != 0 && known->form == event->form;
     if (same && place->stream == stream)
         return known;
@@ -223,8 +197,8 @@ static bool take_track_name(struct document_reading *reading, struct event *even
     uint32_t index;
     event_complete(event);
     bool process = scan_equal(&event->field[EVENT_NAME], "process_name");
-    if ((!process && !scan_equal(&event->field[EVENT_NAME], "thread_name")) || !is_object(args) ||
-        !scan_member(args, "name", &name) || !is_text(&name))
+    if ((!process && !scan_equal(&event->field[EVENT_NAME], "thread_name")) ||
+        !token_is_object(args) || !scan_member(args, "name", &name) || !token_is_text(&name))
         return true;
     const unsigned char *text = name.at;
     size_t length = name.length;
@@ -247,6 +221,23 @@ static bool take_track_name(struct document_reading *reading, struct event *even
     track->threads |= key.threads;
     reading->ascend = reading->ascend || key.process == PROCESS_ASCEND;
     return true;
+}
+
+/* The number of what async events are paired by: process, category and id (T3.5). */
+static bool async_of(struct document_reading *reading, const struct event *event,
+                     const struct place *place, uint32_t *number)
+{
+    const struct identifier *pid = &reading->file->tracks.items[place->track].pid;
+    const struct token *token = &event->id;
+    uint32_t id = NAME_NONE;
+    char key[64];
+    if ((token_is_text(token) || token_is_number(token)) &&
+        !intern(reading, token, event->byte, &id))
+        return false;
+    int length = snprintf(key, sizeof key, "%d %lld %u %u", (int)pid->kind, (long long)pid->value,
+                          place->cat, id);
+    *number = names_intern(&reading->ids, key, (size_t)length);
+    return *number != NAME_NONE || failure_memory(reading->failure);
 }
 
 /* Keeps a B or E. They are paired when all have been read. */
@@ -277,11 +268,12 @@ static bool take_external(struct loading *loading, struct event *event, enum cat
     if (category != CATEGORY_USER_ANNOTATION && category != CATEGORY_GPU_ANNOTATION)
         return true;
     event_complete(event);
-    if (!is_object(args) || !scan_member(args, "External id", &id) || integer(&id) == NUMBER_NONE)
+    if (!token_is_object(args) || !scan_member(args, "External id", &id) ||
+        token_integer(&id) == NUMBER_NONE)
         return true;
     if (!MEMORY_GROW(loading->externals, loading->external_capacity, loading->external_count + 1))
         return failure_memory(loading->failure);
-    loading->externals[loading->external_count++] = (struct external){integer(&id), row};
+    loading->externals[loading->external_count++] = (struct external){token_integer(&id), row};
     return true;
 }
 
@@ -313,7 +305,7 @@ static bool take_group(struct document_reading *reading, struct event *event,
     if (!groups_may(&reading->group_names, file, row, category, reading->failure))
         return reading->failure->code == FAILURE_NONE;
     event_complete(event);
-    if (!is_object(&event->field[EVENT_ARGS]))
+    if (!token_is_object(&event->field[EVENT_ARGS]))
         return true;
     for (int key = 0; key < GROUP_KEYS; key++) {
         bool asked = key == GROUP_DESCRIPTION  ? values[GROUP_NAME] == NAME_NONE
@@ -331,7 +323,7 @@ static bool text_in_args(struct document_reading *reading, const struct event *e
 {
     struct token value;
     *id = NAME_NONE;
-    return !scan_member(&event->field[EVENT_ARGS], key, &value) || !is_text(&value) ||
+    return !scan_member(&event->field[EVENT_ARGS], key, &value) || !token_is_text(&value) ||
            value_in_args(reading, event, key, id);
 }
 
@@ -340,10 +332,10 @@ static bool take_xla(struct document_reading *reading, struct event *event)
 {
     struct trace_file *file = reading->file;
     uint32_t op = NAME_NONE, module = NAME_NONE;
-    if (!is_object(&event->field[EVENT_ARGS]))
+    if (!token_is_object(&event->field[EVENT_ARGS]))
         return true;
     if (file->columns.correlation[file->columns.count - 1] == NUMBER_NONE)
-        return xla_add(file, op, module, integer_in_args(event, "step_num"), reading->failure);
+        return xla_add(file, op, module, event_integer(event, "step_num"), reading->failure);
     return text_in_args(reading, event, "hlo_op", &op) &&
            text_in_args(reading, event, "hlo_module", &module) &&
            xla_add(file, op, module, NUMBER_NONE, reading->failure);
@@ -359,12 +351,12 @@ static __attribute__((noinline)) bool look_in_args(struct document_reading *read
     struct place place = *row_place(columns, row);
     event_complete(event);
     if (columns->correlation[row] == NUMBER_NONE)
-        columns->correlation[row] = integer_in_args(event, "correlation_id");
+        columns->correlation[row] = event_integer(event, "correlation_id");
     if (!take_xla(reading, event))
         return false;
     if (place.stream != NUMBER_NONE)
         return true;
-    place.stream = integer_in_args(event, "Stream Id");
+    place.stream = event_integer(event, "Stream Id");
     return place.stream == NUMBER_NONE ||
            places_number(&columns->places, &place, &columns->place[row]) ||
            failure_memory(reading->failure);
@@ -374,7 +366,8 @@ static bool take_row(struct document_reading *reading, struct event *event)
 {
     struct trace_file *file = reading->file;
     struct columns *columns = &file->columns;
-    bool complete = event->phase == 'X', edge = event->phase == 'B' || event->phase == 'E';
+    bool complete = event->phase == 'X', begin = is_begin(file, event), end = is_end(file, event);
+    bool edge = begin || end;
     uint32_t name;
     if (!name_of(reading, event, &name))
         return false;
@@ -384,16 +377,18 @@ static bool take_row(struct document_reading *reading, struct event *event)
     int64_t ts = time_of(reading, event, EVENT_TS);
     int64_t dur = complete ? duration_of(reading, event, ts) : NUMBER_NONE;
     bool own_span = known->category == CATEGORY_TRACE;
-    if (edge &&
-        !take_edge(reading->loading,
-                   (struct edge){.ts = ts,
-                                 .byte = event->byte,
-                                 .track = known->place.track,
-                                 .name = name,
-                                 .row = event->phase == 'B' ? (uint32_t)columns->count : ROW_NONE,
-                                 .own_span = own_span}))
+    uint32_t track = known->place.track;
+    if (edge && file->async && !async_of(reading, event, &known->place, &track))
         return false;
-    if (event->phase == 'E')
+    if (edge && !take_edge(reading->loading,
+                           (struct edge){.ts = ts,
+                                         .byte = event->byte,
+                                         .track = track,
+                                         .name = name,
+                                         .row = begin ? (uint32_t)columns->count : ROW_NONE,
+                                         .own_span = own_span}))
+        return false;
+    if (end)
         return true;
     if (columns->count == columns->capacity &&
         !loading_reserve(reading->loading,
@@ -401,7 +396,7 @@ static bool take_row(struct document_reading *reading, struct event *event)
         return false;
     const struct new_row row = {.ts = ts,
                                 .dur = dur,
-                                .correlation = integer(&event->field[EVENT_CORRELATION]),
+                                .correlation = token_integer(&event->field[EVENT_CORRELATION]),
                                 .name = name,
                                 .place = known->number,
                                 .event = event->position,
@@ -445,7 +440,9 @@ static bool take_event(struct document_reading *reading, struct event *event)
     }
     if (event->phase == 'M' && !take_track_name(reading, event))
         return false;
-    return (!file->phases[event->phase] && event->phase != 'E') || take_row(reading, event);
+    reading->spans = reading->spans || event->phase == 'X' || event->phase == 'B' ||
+                     event->phase == 'E';
+    return (!file->phases[event->phase] && !is_end(file, event)) || take_row(reading, event);
 }
 
 /* Copies from the document what holds for the whole file. */
@@ -493,7 +490,7 @@ static bool take_flow(struct document_reading *reading, const struct event *even
         .order = (uint32_t)event->position, .row = ROW_NONE, .end = event->phase == 'f'};
     const struct token *id = &event->id;
     if (event->phase == 0 || !scan_equal(&event->field[EVENT_CAT], "async_npu") ||
-        !(is_text(id) || is_number(id)))
+        !(token_is_text(id) || token_is_number(id)))
         return true;
     flow.ts = time_of(reading, event, EVENT_TS);
     if (flow.ts == NUMBER_NONE)
@@ -503,7 +500,7 @@ static bool take_flow(struct document_reading *reading, const struct event *even
     struct problems unused = {0};
     if (id->kind == TOKEN_ODD_TEXT && !decode(reading, event->byte, &unused, &text, &length))
         return false;
-    flow.id = names_intern(&reading->flow_ids, text, length);
+    flow.id = names_intern(&reading->ids, text, length);
     if (flow.id == NAME_NONE ||
         !MEMORY_GROW(loading->flows, loading->flow_capacity, loading->flow_count + 1))
         return failure_memory(loading->failure);
@@ -538,6 +535,35 @@ static bool read_flows(struct document_reading *reading)
     return result == 0 && reading->failure->code == FAILURE_NONE;
 }
 
+/* Reads a document without an X, B and E once more, with its async events instead (T3.5). */
+static bool read_async(struct document_reading *reading, const struct document_options *first)
+{
+    struct trace_file *file = reading->file;
+    struct document_options options = *first;
+    bool wanted[256], asked = file->phases['b'];
+    memcpy(wanted, first->wanted, sizeof wanted);
+    wanted['b'] = wanted['e'] = file->phases['b'] = file->async = true;
+    options.wanted = wanted;
+    options.kept = NULL;
+    options.no_memo = true; /* ids are wanted */
+    options.stopper.read = NULL;
+    struct identity identity = *document_identity(reading->document);
+    document_close(reading->document);
+    memset(reading->known, 0, sizeof reading->known);
+    memset(&file->problems, 0, sizeof file->problems);
+    file->columns.count = file->group_count = file->xla_count = 0;
+    file->skipped = reading->empty_byte = 0;
+    reading->loading->external_count = 0;
+    reading->document = document_open(file->path, &options, reading->failure);
+    if (!reading->document || !read_events(reading))
+        return false;
+    if (!source_same(document_identity(reading->document), &identity))
+        return file_changed(file, reading->failure);
+    file->async = reading->loading->edge_count > 0;
+    file->phases['b'] = asked || file->async;
+    return true;
+}
+
 bool document_rows_read(struct loading *loading)
 {
     struct trace_file *file = loading->file;
@@ -556,6 +582,8 @@ bool document_rows_read(struct loading *loading)
     bool done =
         reading.document && (loading->whole ? read_events(&reading)
                                             : document_begin(reading.document, loading->failure));
+    if (done && loading->whole && !reading.spans && !document_unsure(reading.document))
+        done = read_async(&reading, &options);
     if (done) {
         loading->unsure = document_unsure(reading.document);
         take_document(file, reading.document);
@@ -564,7 +592,7 @@ bool document_rows_read(struct loading *loading)
         done = !reading.ascend || loading->unsure || read_flows(&reading);
     }
     document_close(reading.document);
-    names_clear(&reading.flow_ids);
+    names_clear(&reading.ids);
     group_names_clear(&reading.group_names);
     memory_free(reading.scratch);
     return done;

@@ -55,10 +55,12 @@ static bool add_base(struct loading *loading)
          file->first != NUMBER_NONE && file->last != NUMBER_NONE))
         return true;
     file->first = file->last = NUMBER_NONE; /* over the events that have a time */
-    for (size_t row = 0; row < columns->count; row++)
+    for (size_t row = 0; row < columns->count; row++) {
+        unsigned char phase = row_place(columns, row)->phase;
         if (columns->kind[row] != KIND_TRACE &&
-            (row_place(columns, row)->phase == 'X' || row_place(columns, row)->phase == 'B'))
+            (phase == 'X' || phase == 'B' || (phase == 'b' && file->async)))
             loading_span(file, columns->ts[row], columns->dur[row]);
+    }
     span_ends(loading, file->base);
     return true;
 }

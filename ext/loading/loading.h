@@ -96,7 +96,7 @@ static inline __attribute__((always_inline)) bool loading_add(struct loading *lo
     if (columns->count >= ROW_NONE - 1 || new->event >= UINT32_MAX)
         return failure_set(loading->failure, FAILURE_READ, "cannot read '%s': %s", file->path,
                            "more than 4,294,967,294 events");
-    if (new->phase == 'X' || new->phase == 'B') {
+    if (new->phase == 'X' || new->phase == 'B' || (new->phase == 'b' && file->async)) {
         if (new->name == NAME_NONE)
             problem_add(&file->problems, PROBLEM_NO_NAME, new->byte);
         if (!new->own_span)

@@ -1,6 +1,7 @@
 #include "short_name.h"
 
 #include "text/ascii.h"
+#include "python_path.h"
 #include "signature.h"
 #include "step_form.h"
 
@@ -158,8 +159,8 @@ static size_t drop_cache_path(char *name, size_t length) /* rule 8 */
         if (suffix - name < hash + 5)
             continue;
         const char *file = suffix - hash - 1;
-        if (*file != 'c' || !is_hash(file + 1, end, (size_t)hash) || file[-1] != '/' ||
-            !is_hash(file - 3, end, 2) || file[-4] != '/')
+        if (*file != 'c' || !is_hash(file + 1, end, (size_t)hash) || !is_separator(file[-1]) ||
+            !is_hash(file - 3, end, 2) || !is_separator(file[-4]))
             continue;
         memcpy(name, inductor, sizeof inductor - 1);
         memmove(name + sizeof inductor - 1, suffix, (size_t)(end - suffix));

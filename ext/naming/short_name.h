@@ -12,7 +12,7 @@
 ** 6. `## Call CompiledFxGraph HASH ##` loses HASH: f and 51 characters of a-z and 2-7
 ** 7. `Torch-Compiled Region: F/R` loses `/R`, where R is a number, or a number and `_N`
 ** 8. a frame's path that ends in `/XX/cHASH.py` becomes `inductor.py`, where HASH is 50 or 51
-**    characters of a-z and 2-7, and XX is 2 of them
+**    characters of a-z and 2-7, and XX is 2 of them; `\` separates as `/` does
 ** 9. every ` of pybind11_builtins.pybind11_detail_function_record_X object` is removed, where X is
 **    letters, digits and `_`
 ** 10. the name of a step of a serving framework (step_form.h) becomes `step: ` and its phase

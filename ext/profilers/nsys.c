@@ -15,6 +15,10 @@ static const char *const table_names[NSYS_TABLES] = {
     [NSYS_GRAPH] = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
     [NSYS_SYNC] = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"};
 
+#define NO_EVENTS "no events: the export of Nsight Systems "
+#define ACTIVITIES                                                              \
+    "CUPTI_ACTIVITY_KIND_RUNTIME, _KERNEL, _MEMCPY, _MEMSET, _GRAPH_TRACE and " \
+    "_SYNCHRONIZATION; record with nsys profile -t cuda,nvtx"
 #define WORK "start", "end", "deviceId", "streamId", "contextId", "correlationId", "globalPid"
 #define KERNEL WORK, "demangledName", "shortName", "mangledName"
 #define MEMCPY WORK, "copyKind", "srcKind", "dstKind"
@@ -189,11 +193,15 @@ static bool make_range(void *owner, struct string_use *use, const unsigned char 
 {
     struct database_read *read = owner;
     struct nvtx_text parts;
+    const unsigned char *name;
     int64_t number;
     (void)failure;
     use->what = 0;
     if (!text)
         return true;
+    size_t marker = nvtx_marker(text, length, &name);
+    if (marker > 0)
+        return database_name(read, name, marker, &use->name);
     nvtx_read(text, length, &parts);
     use->what =
         2 * (nvtx_step(text, parts.name_length, &number) + 1) + nvtx_is_operator(text, &parts);
@@ -478,9 +486,25 @@ static bool nsys_row(struct database_read *read, int kind, const struct table_sc
     return work_row(read, kind, scan, event);
 }
 
+/* N1.3 */
+static bool tell_lacking(struct database_read *read)
+{
+    bool ranges = read->tables[NSYS_NVTX].table != NULL;
+    for (int kind = NSYS_RUNTIME; kind < NSYS_TABLES; kind++)
+        if (read->tables[kind].table)
+            return true;
+    return readonly_damaged(
+        read->readonly,
+        ranges ? NO_EVENTS "has no row in NVTX_EVENTS, and lacks the tables " ACTIVITIES
+               : NO_EVENTS "lacks the tables NVTX_EVENTS, " ACTIVITIES,
+        NULL, read->failure);
+}
+
 static bool finish_nsys(struct database_read *read)
 {
     struct nsys *nsys = read->state;
+    if (read->file->events == 0 && !tell_lacking(read))
+        return false;
     return ranges_name_steps(&nsys->ranges, read, &nsys->word);
 }
 

@@ -29,7 +29,7 @@ static bool range_args(struct database_read *read, const struct table_scan *scan
 {
     const struct nsys *known = read->known;
     struct nvtx_text parts;
-    const unsigned char *text;
+    const unsigned char *text, *name;
     size_t length;
     int64_t number;
     if (!nsys_text(read, scan, &text, &length))
@@ -41,7 +41,8 @@ static bool range_args(struct database_read *read, const struct table_scan *scan
         return false;
     bool step = scan_integer(scan, NVTX_TYPE) != NVTX_MARK && known->word != NVTX_NO_WORD &&
                 nvtx_step(text, parts.name_length, &number) == known->word;
-    return !step || args_text(json, "nvtx", text, length, read->failure);
+    bool whole = step || nvtx_marker(text, length, &name) > 0;
+    return !whole || args_text(json, "nvtx", text, length, read->failure);
 }
 
 static int64_t sum(int64_t a, int64_t b)

@@ -130,6 +130,51 @@ bool nvtx_is_operator(const unsigned char *text, const struct nvtx_text *parts)
            text_is(name, length, "detach_");
 }
 
+/* Moves past the first place of a text. */
+static bool pass_until(struct text_rest *rest, const char *text)
+{
+    for (; rest->at < rest->end; rest->at++)
+        if (pass(rest, text))
+            return true;
+    return false;
+}
+
+/* What follows the last `/` of a path in quotes, without a number in brackets at its end. */
+static size_t last_component(struct text_rest rest, const unsigned char **name)
+{
+    const unsigned char *end = memchr(rest.at, '\'', (size_t)(rest.end - rest.at));
+    if (!end)
+        return 0;
+    *name = rest.at;
+    for (const unsigned char *p = rest.at; p < end; p++)
+        if (*p == '/')
+            *name = p + 1;
+    const unsigned char *digits = end - (end > *name && end[-1] == ')');
+    while (digits < end && digits > *name && is_digit(digits[-1]))
+        digits--;
+    if (digits + 1 < end && digits > *name + 1 && digits[-1] == '(')
+        end = digits - 1;
+    return (size_t)(end - *name);
+}
+
+size_t nvtx_marker(const unsigned char *text, size_t length, const unsigned char **name)
+{
+    struct text_rest rest = {text, text + length};
+    if (pass(&rest, "{'mod': '"))
+        return pass_until(&rest, "', 'op': '") ? last_component(rest, name) : 0;
+    if (!pass(&rest, "{'traceMarker': "))
+        return 0;
+    struct text_rest stack = rest, next = rest;
+    if (pass_until(&stack, "'funcStack': '"))
+        return last_component(stack, name);
+    while (pass_until(&next, "'")) { /* of several texts the last */
+        rest = next;
+        if (!pass_until(&next, "'"))
+            return 0;
+    }
+    return last_component(rest, name);
+}
+
 int nvtx_step(const unsigned char *name, size_t length, int64_t *number)
 {
     static const char *const words[] = {"profilerstep",  "step",      "train_step",

@@ -4,7 +4,7 @@
 **     NAME[, seq = N][, op_id = N][, sizes = [[..], ..]][, input_op_ids = [(N,N), ..]]
 **
 ** NAME ends before the first `, ` from which on the whole text matches this, in at least one part.
-** And the texts that name steps (N10).
+** And the texts that name steps (N10), and DLProf's markers.
 */
 #ifndef TRACEDIFF_NVTX_H
 #define TRACEDIFF_NVTX_H
@@ -27,6 +27,9 @@ void nvtx_read(const unsigned char *text, size_t length, struct nvtx_text *parts
 
 /* Whether a range is an operator, not an annotation. */
 bool nvtx_is_operator(const unsigned char *text, const struct nvtx_text *parts);
+
+/* The length of the name that a marker of DLProf gives (N7.4), in its text; 0 if it is none. */
+size_t nvtx_marker(const unsigned char *text, size_t length, const unsigned char **name);
 
 enum { NVTX_NO_WORD = -1 };
 

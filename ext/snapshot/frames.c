@@ -5,6 +5,7 @@
 
 #include "text/ascii.h"
 #include "base/memory.h"
+#include "naming/python_path.h"
 
 /* Frames may share a long text, which is looked through for each. */
 enum { LONGEST_TEXT = 16 << 10, MOST_NAMES = 64 << 20 /* bytes */ };
@@ -87,20 +88,6 @@ static bool is_minor(struct text_part op)
     return false;
 }
 
-/* Whether a path has `/lib/pythonN/`. */
-static bool is_library(const struct name *file)
-{
-    struct text_part text = {file->text, file->text + file->length};
-    while (find_word(&text, "/lib/python")) {
-        const char *number = text.p;
-        while (text.p < text.end && (is_digit(*text.p) || *text.p == '.'))
-            text.p++;
-        if (text.p > number && text.p < text.end && *text.p == '/')
-            return true;
-    }
-    return false;
-}
-
 static bool has_word(const struct name *name, const char *word)
 {
     struct text_part text = {name->text, name->text + name->length};
@@ -119,30 +106,37 @@ static bool is_python(const struct name *file)
            (file->length >= 3 && memcmp(file->text + file->length - 3, ".py", 3) == 0);
 }
 
+/* What follows the last folder of a name in a file's path; NULL if it is in none. */
+static const char *after_folder(const struct name *file, const char *folder)
+{
+    return path_after(file->text, file->text + file->length, folder);
+}
+
 /* Whether a Python frame is of the user. */
 static bool is_user(const struct name *file)
 {
-    return !begins_with(file, "<") && !begins_with(file, "torch/") && !has_word(file, "/torch/") &&
-           !has_word(file, "/site-packages/") && !has_word(file, "/dist-packages/") &&
-           !is_library(file);
+    return !begins_with(file, "<") && !after_folder(file, "torch") &&
+           !after_folder(file, "site-packages") && !after_folder(file, "dist-packages") &&
+           !path_is_library(file->text, file->text + file->length);
 }
 
 /* Whether a file is directly in torch/optim/. */
 static bool is_optimizer(const struct name *file)
 {
-    struct text_part text = {file->text, file->text + file->length};
-    while (find_word(&text, "torch/optim/"))
-        if ((text.p - file->text == 12 || text.p[-13] == '/') &&
-            !memchr(text.p, '/', (size_t)(text.end - text.p)))
-            return true;
-    return false;
+    const char *end = file->text + file->length, *name = end;
+    while (name > file->text && !is_separator(name[-1]))
+        name--;
+    if (name == file->text || path_after(file->text, end, "optim") != name)
+        return false;
+    const char *folder = name - sizeof "optim";
+    return folder > file->text && path_after(file->text, folder, "torch") == folder;
 }
 
 /* Where the last two components of a path begin. */
 static size_t last_two(const struct name *file)
 {
-    size_t slashes = 0, i = file->length;
-    while (i > 0 && (file->text[i - 1] != '/' || ++slashes < 2))
+    size_t separators = 0, i = file->length;
+    while (i > 0 && (!is_separator(file->text[i - 1]) || ++separators < 2))
         i--;
     return i;
 }
@@ -156,7 +150,8 @@ static bool keep_place(struct frame_labels *labels, struct frame_label *label,
     char number[MORE], *text = memory_allocate(length + name->length + MORE);
     if (!text)
         return false;
-    memcpy(text, file->text + begin, length);
+    for (size_t i = 0; i < length; i++)
+        text[i] = is_separator(file->text[begin + i]) ? '/' : file->text[begin + i];
     text[length] = ' ';
     memcpy(text + length + 1, name->text, name->length);
     label->function = names_intern(&labels->names, text, length + 1 + name->length);

@@ -22,7 +22,8 @@ line(place, tag, text, note, c, t, d, kind) AS (
   SELECT 0, NULL, 'peak of control', NULL, :control_peak, NULL, NULL, 'sum'
   UNION ALL
   SELECT line, phase, coalesce(op || coalesce(' in ' || function, ''), function,
-                               CASE phase WHEN 'before' THEN 'allocated before the recording' ELSE 'not recorded' END),
+                               CASE phase WHEN 'before' THEN 'allocated before the recording began'
+                                 ELSE 'not recorded' END),
          '(' || cn || CASE cn WHEN tn THEN '' ELSE char(160) || '→' || char(160) || tn END || char(160)
            || CASE WHEN cn = 1 AND tn = 1 THEN 'block)' ELSE 'blocks)' END, c, t, d, NULL
   FROM cause

@@ -16,7 +16,7 @@
 --   control_bytes  INTEGER  bytes in control
 --   test_bytes     INTEGER  bytes in test
 --   diff_bytes     INTEGER  test minus control
---   phase          TEXT     of a cause, its row of memory_diff
+--   phase          TEXT     of a cause, as in memory_diff
 --   function       TEXT     the same
 --   op             TEXT     the same
 --   control_blocks INTEGER  of a cause or the rest, its allocations at the peak of control
@@ -25,7 +25,8 @@
 -- Grain: a line. The lines of kind cause and rest add up to the verdict.
 -- Rules:
 -- 1. It is about one rank of each side, by default the lowest, and of its devices the one with the highest peak.
--- 2. Causes are the rows of memory_diff that differ most; the rest is one line.
+-- 2. Causes are the rows of memory_diff that differ most, without blocks that only moved between names (M11). The rest
+--    is one line.
 -- 3. A snapshot without an event and a segment has a peak of 0 bytes.
 -- 4. Cautions: no events; events are lost from the ring; no frames; what was there before the first event is most of
 --    the peak; peaks in different phases; different ranks; other devices; what M4 and M6 count. At most three are
@@ -90,23 +91,61 @@ both AS MATERIALIZED (
   FROM peak AS c CROSS JOIN peak AS t
   WHERE c.side = 0 AND t.side = 1
   LIMIT -1),
--- the parts of both peaks, which may be of devices with different numbers
-part AS (
-  SELECT p.phase, p.function, p.op, sum(-p.sign * p.bytes * (p.sign < 0)) AS c,
-         sum(p.sign * p.bytes * (p.sign > 0)) AS t, sum(p.sign * p.bytes) AS d, sum(p.blocks * (p.sign < 0)) AS cn,
-         sum(p.blocks * (p.sign > 0)) AS tn
-  FROM (SELECT -1 AS sign, k.phase, k.function, k.op, k.bytes, k.blocks
-        FROM both CROSS JOIN memory_peak(:control, NULL, rank1) AS k
-        WHERE k.device = device1 AND k.phase <> 'cached and rounded'
+-- the blocks of both peaks, which may be of devices with different numbers, by name and size
+block AS MATERIALIZED (
+  SELECT phase, function, op, size, sum(cn) AS cn, sum(tn) AS tn
+  FROM (SELECT a.phase, a.function, a.op, a.bytes AS size, 1 AS cn, 0 AS tn
+        FROM both CROSS JOIN memory_allocations(:control, rank1) AS a
+        WHERE a.device = device1 AND a.at_peak
         UNION ALL
-        SELECT 1, k.phase, k.function, k.op, k.bytes, k.blocks
-        FROM both CROSS JOIN memory_peak(:test, NULL, rank2) AS k
-        WHERE k.device = device2 AND k.phase <> 'cached and rounded') AS p
-  GROUP BY p.phase, p.function, p.op),
+        SELECT a.phase, a.function, a.op, a.bytes, 0, 1
+        FROM both CROSS JOIN memory_allocations(:test, rank2) AS a
+        WHERE a.device = device2 AND a.at_peak)
+  GROUP BY phase, function, op, size
+  LIMIT -1),
+-- more: how many blocks a name has more in test than in control; surplus: the same of one size; may: how many of that
+-- size may have moved, the largest first (M11.1)
+surplus AS (
+  SELECT *, sum(tn - cn) OVER (PARTITION BY phase, function, op) AS more, tn - cn AS surplus
+  FROM block),
+spare AS (
+  SELECT *, min(abs(surplus), abs(more) - coalesce(sum(abs(surplus)) OVER larger, 0)) AS may
+  FROM surplus
+  WHERE sign(surplus) = sign(more) AND surplus <> 0
+  WINDOW larger AS (PARTITION BY phase, function, op ORDER BY size DESC
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)),
+-- moved: how many of these did, to or from other names of the phase (M11.2); earlier: those of names before this one
+near AS (
+  SELECT *, max(0, min(may, coalesce(sum(may) FILTER (WHERE more < 0) OVER every, 0) - earlier,
+                       coalesce(sum(may) FILTER (WHERE more > 0) OVER every, 0) - earlier)) AS moved
+  FROM (SELECT *, coalesce(sum(may) OVER (PARTITION BY size, phase, more > 0 ORDER BY may, function, op
+                                          ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS earlier
+        FROM spare
+        WHERE may > 0)
+  WINDOW every AS (PARTITION BY size, phase)),
+-- farther: the same of the rest, where one of both phases is not known (M11.3)
+far AS (
+  SELECT *, max(0, min(may, coalesce(sum(may) FILTER (WHERE more < 0) OVER every, 0) - earlier,
+                       coalesce(sum(may) FILTER (WHERE more > 0) OVER every, 0) - earlier,
+                       coalesce(sum(may) FILTER (WHERE hidden) OVER every, 0) - earlier)) AS farther
+  FROM (SELECT *, coalesce(sum(may) OVER (PARTITION BY size, more > 0 ORDER BY NOT hidden, may, phase, function, op
+                                          ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS earlier
+        FROM (SELECT phase, function, op, size, more, may - moved AS may, moved,
+                     phase IN ('before', 'unknown') AS hidden
+              FROM near))
+  WINDOW every AS (PARTITION BY size)),
+-- blocks that moved have the name of test on both sides (M11.4)
+part AS (
+  SELECT phase, function, op, sum(size * cn) AS c, sum(size * tn) AS t, sum(size * (tn - cn)) AS d, sum(cn) AS cn,
+         sum(tn) AS tn
+  FROM (SELECT phase, function, op, size, cn, tn FROM block
+        UNION ALL
+        SELECT phase, function, op, size, sign(more) * (moved + farther), 0 FROM far)
+  GROUP BY phase, function, op),
 -- whether blocks have frames, and no event
 lost AS (
   SELECT total(cn) > 0 AS lost1, total(tn) > 0 AS lost2
-  FROM part
+  FROM block
   WHERE phase = 'before' AND coalesce(function, op) IS NOT NULL),
 ranked AS (
   SELECT *, row_number() OVER (ORDER BY abs(d) DESC, phase, function, op) AS number
@@ -125,8 +164,8 @@ caution AS (
                  WHEN 3 THEN 'no frames in ' || CASE WHEN n1 * n2 > 0 AND f1 = 0 AND f2 = 0 THEN 'both'
                                                      WHEN n1 > 0 AND f1 = 0 THEN 'control' ELSE 'test' END
                              || ': record with context=''all'''
-                 WHEN 4 THEN printf('what was before is %.0f %% of the peak of control, %.0f %% of that of test',
-                                    100.0 * o1 / max(b1, 1), 100.0 * o2 / max(b2, 1))
+                 WHEN 4 THEN printf('%.0f %% of control''s peak was allocated before the recording began,'
+                                    || ' %.0f %% of test''s', 100.0 * o1 / max(b1, 1), 100.0 * o2 / max(b2, 1))
                  WHEN 5 THEN 'the peak is ' || p1 || ' in control, ' || p2 || ' in test'
                  WHEN 6 THEN 'rank ' || rank1 || ' of control is compared with rank ' || rank2 || ' of test'
                  WHEN 7 THEN 'only device ' || coalesce(device1, device2)
@@ -170,7 +209,8 @@ line AS (
   FROM both
   UNION ALL
   SELECT 3, r.number, 'cause', '', d, size,
-         '  ' || r.phase || coalesce('  ' || r.function, '') || coalesce('  ' || r.op, ''),
+         '  ' || CASE r.phase WHEN 'before' THEN 'allocated before the recording began' ELSE r.phase END
+           || coalesce('  ' || r.function, '') || coalesce('  ' || r.op, ''),
          c, t, d, r.phase, r.function, r.op, cn, tn
   FROM ranked AS r CROSS JOIN both
   WHERE r.number <= coalesce(:parts, 5) AND d <> 0

@@ -229,13 +229,18 @@ class Frames(InFolder):
         self.assertEqual(named("train.py(1): main", "nn.Module: Net_0"),
                          {"between before and nn.Module: Net_0", "Net", "between nn.Module: Net_0 and later"})
         for frame in ("/opt/conda/lib/python3.11/site-packages/torch/nn/modules/module.py(1): _call_impl",
+                      "C:\\me\\env\\Lib\\site-packages\\torch\\nn\\modules\\module.py(1): _call_impl",
+                      "torch\\_ops.py(5): __call__", "C:\\Python38\\lib\\asyncio\\events.py(81): _run",
                       "torch/_ops.py(5): __call__",
                       "threading.py(9): run", "/usr/lib/python3.11/asyncio/base_events.py(600): run_forever",
                       "<built-in function x>",
                       "<frozen importlib._bootstrap>(2): y", "multiprocessing/queues.py(8): get", "no frame"):
             with self.subTest(frame):
                 self.assertEqual(named("nn.Module: Net_0", frame), {"Net"})
-        for frame in ("model/net.py(3): forward", "/home/me/lib/train.py(7): forward",
+        for frame in ("model/net.py(3): forward",
+                      "D:\\me\\lib\\train.py(7): forward",
+                      "C:\\me\\env\\Lib\\site-packages\\timm\\layers.py(2): forward",
+                      "/home/me/lib/train.py(7): forward",
                       "torchvision/models/x.py(3): forward",
                       "/usr/lib/python3/dist-packages/timm/layers.py(2): forward"):
             with self.subTest(frame):

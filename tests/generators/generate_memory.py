@@ -39,6 +39,10 @@ FRAMES = [
     ("<lambda>", "<stdin>", 1),
     ("call", "<eval_with_key>.3", 2),
     ("main", "/srv/torchless/main.py", 99),
+    ("forward", "D:\\me\\model\\layers.py", 14),
+    ("einsum", "C:\\me\\env\\Lib\\site-packages\\torch\\functional.py", 7),
+    ("step", "C:\\me/env/Lib/site-packages\\torch\\optim\\sgd.py", 5),
+    ("inner", "C:\\Python311\\lib\\contextlib.py", 81),
     ("", "", 0),
 ]
 

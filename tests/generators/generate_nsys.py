@@ -44,6 +44,14 @@ NO_STEPS = ("step", "step ", "step 1 of 3", "a step 1", "step 1.5", "step\t1", "
 OPERATORS = ("aten::mm", "aten::add", "torch::autograd::AccumulateGrad", "MmBackward0", "FSDP::forward (a, seq = 1)",
              "detach", "detach_", "record_param_comms", "Aten::mm", "nccl:all_reduce", "_c10d::x", "a2::b", "2a::b",
              "a, b", "x::", "Module, op_id", "", "caf\u00e9", 'a "b" \\ c\t', "nn.Module: Linear_0")
+# Of DLProf, and nearly.
+MARKERS = ("{'traceMarker': ['net.py:42', '/lib/linear.py:103'], 'funcStack': '/<module>/Net::forward/linear(3)'}",
+           "{'traceMarker': ['net.py:42', '/lib/linear.py:103']}", "{'traceMarker': '//Net::forward/relu'}",
+           "{'traceMarker': []}", "{'traceMarker': ['a'], 'funcStack': '/(4)'}",
+           "{'traceMarker': ['a'], 'funcStack': '/x",
+           "{'traceMarker': ['a'], 'funcStack': '/x/'}", "{'traceMarker': ['a'], 'funcStack': '/f(x)'}",
+           "{'mod': 'torch.nn.functional', 'op': 'relu', 'args': [{'name': '', 'shape': (32, 84)}]}",
+           "{'mod': 'Tensor', 'op': 'uniform_(12)', 'args': []}", "{'mod': 'torch', 'ops': 'x'}", "{'model': 'x'}")
 SEQUENCES = (", seq = 7", ", seq = 0", ", seq = 123456789012", "")
 IDS = (", op_id = 12", ", op_id = 0", "", "")
 SIZES = (", sizes = [[8, 512], [512, 16]]", ", sizes = [[], [3]]", ", sizes = [[]]", ", sizes = [[1], [2], []]", "", "")
@@ -111,8 +119,10 @@ class Made:
         rng = self.rng
         name = rng.choice(OPERATORS)
         kind = rng.random()
-        if kind < 0.4:
+        if kind < 0.35:
             return name
+        if kind < 0.4:
+            return rng.choice(MARKERS)
         if kind < 0.8:
             return name + "".join(map(rng.choice, (SEQUENCES, IDS, SIZES, INPUTS)))
         almost = name + rng.choice(ALMOST) + rng.choice(("", "", rng.choice(SEQUENCES), rng.choice(IDS)))

@@ -79,6 +79,7 @@ class Event:
     ts_relative_ns: int = None
     external: int = None  # args["External id"]
     node: int = None  # args["graph node id"]
+    of_async: object = None  # the id of an async event (T3.5)
     kernel: str = None  # args.kernel
     process: str = None  # the name of its process, where a rule asks for it
     step_num: int = None  # args.step_num, hlo_op and hlo_module, of an event without a category
@@ -229,9 +230,10 @@ def read_rows(file):
     elements = [(position, element) for position, element in enumerate(events_of(file.document))
                 if isinstance(element, dict)]
     ends = []
+    file.is_async = not any(element.get("ph") in ("X", "B", "E") for _, element in elements)  # T3.5
     for position, element in elements:
         ph = element.get("ph")
-        if ph not in ("X", "B", "E"):
+        if ph not in (("b", "e") if file.is_async else ("X", "B", "E")):
             continue
         args = element.get("args") if isinstance(element.get("args"), dict) else {}
         time = nanoseconds(element.get("ts"))
@@ -256,7 +258,9 @@ def read_rows(file):
         if time is not None and row.dur_ns is not None:  # T1.4
             end = plus(time, row.dur_ns)
             row.dur_ns = None if None in (row.ts_ns, end, plus(file.base_ns, end)) else row.dur_ns
-        (ends if ph == "E" else file.rows).append(row)
+        if file.is_async:
+            row.of_async = str(element.get("id"))
+        (ends if ph in ("E", "e") else file.rows).append(row)
     closed = close(file.rows, ends)
     own_span = {begin.event for begin in file.rows if begin.cat == "Trace"}
     timed = [row for row in file.rows + ends if row.ts_ns is not None and row.cat != "Trace"
@@ -272,11 +276,11 @@ def close(rows, ends):
     """Gives each B the duration to its E (T3); {E: B} by event."""
     closed = {}
     open_on = defaultdict(list)
-    begins = [row for row in rows if row.ph == "B"]
+    begins = [row for row in rows if row.ph in ("B", "b")]
     in_order = sorted((row for row in begins + ends if row.ts_ns is not None), key=lambda row: (row.ts_ns, row.event))
     for row in in_order:
-        stack = open_on[row.pid, row.tid]
-        if row.ph == "B":
+        stack = open_on[(row.pid, row.cat, row.of_async) if row.ph in ("b", "e") else (row.pid, row.tid)]
+        if row.ph in ("B", "b"):
             stack.append(row)
             continue
         candidates = [begin for begin in stack if row.name is None or begin.name == row.name]

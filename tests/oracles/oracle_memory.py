@@ -31,15 +31,16 @@ def labels(frames):
              if m]
     python = [f for f in frames if f["filename"].endswith(".py") or f["filename"].startswith("<")]
     users = [f for f in python if not f["filename"].startswith("<")
-             and not re.search(r"/site-packages/|/dist-packages/|/lib/python[\d.]+/|(^|/)torch/", f["filename"])]
+             and not re.search(r"(^|[/\\])(site-packages|dist-packages|torch)[/\\]|[/\\]lib[/\\]python[\d.]+[/\\]"
+                               r"|^[A-Za-z]:[/\\](.*[/\\])?[Ll]ib[/\\](contextlib|threading)\b", f["filename"])]
     frame = (users or python or [None])[0]
     function = place = None
     if frame:
-        file = "/".join(frame["filename"].split("/")[-2:])
+        file = "/".join(re.split(r"[/\\]", frame["filename"])[-2:])
         function, place = f"{file} {frame['name']}", f"{file}:{frame['line']} {frame['name']}"
     if any("torch::autograd::Engine::" in f["name"] for f in frames):
         phase = "backward"
-    elif any(re.search(r"(^|/)torch/optim/[^/]+$", f["filename"]) for f in python):
+    elif any(re.search(r"(^|[/\\])torch[/\\]optim[/\\][^/\\]+$", f["filename"]) for f in python):
         phase = "optimizer"
     else:
         phase = "forward"

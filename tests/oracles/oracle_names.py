@@ -181,7 +181,7 @@ STABLE = [(re.compile(pattern, re.DOTALL), replacement) for pattern, replacement
     (r"\A((graph_[0-9]+_)?(triton_[a-z]+_fused|cpp_fused).*)_[0-9]+\Z", r"\1"),
     (r"\A(## Call CompiledFxGraph) f[a-z2-7]{51}( ##)\Z", r"\1\2"),
     (r"\A(Torch-Compiled Region: [0-9]+)/[0-9]+(_[0-9]+)?\Z", r"\1"),
-    (r"\A((?!\.py: ).)*/[a-z2-7]{2}/c[a-z2-7]{50,51}(?=\.py: )", "inductor"),
+    (r"\A((?!\.py: ).)*[/\\][a-z2-7]{2}[/\\]c[a-z2-7]{50,51}(?=\.py: )", "inductor"),
     (r" of pybind11_builtins\.pybind11_detail_function_record_[A-Za-z0-9_]* object", ""))]
 
 

@@ -161,6 +161,16 @@ def emitted(name):
     return name, None
 
 
+def marker(name):
+    """The name of a marker of DLProf (N7.4), or None."""
+    for pattern in (r"\{'mod': '.*?', 'op': '([^']*)'.*", r"\{'traceMarker': .*?'funcStack': '([^']*)'.*",
+                    r"\{'traceMarker': [^']*(?:'[^']*'[^']*)*'([^']*)'[^']*"):
+        match = re.fullmatch(pattern, name, re.DOTALL)
+        if match:
+            return re.sub(r"(?<=.)\([0-9]+\)\Z", "", match[1].split("/")[-1], flags=re.DOTALL) or None
+    return None
+
+
 def is_list(sizes):
     """Whether it is a list of lists and integers, with a space after a comma or none."""
     try:
@@ -400,9 +410,11 @@ class Export:
             row.ph = "B"
         full, match = self.text_of(record), None
         if full is not None:
-            row.name, match = emitted(full)
+            row.name, match = emitted(full) if marker(full) is None else (marker(full), None)
         row.cat = "cpu_op" if is_operator(row.name, match) else "user_annotation"
         row.args = object_of(self.range_args(record, match))
+        if full is not None and marker(full) is not None:
+            row.args = self.with_text(row.args, full)
         return row
 
     def range_args(self, record, match):

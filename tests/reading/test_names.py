@@ -112,6 +112,7 @@ class Names(unittest.TestCase):
         f"/x/ab/c{'a2' * 25}.py(1): f": "inductor.py: f", f"/ab/c{'a2' * 25}z.py(1): f": "inductor.py: f",
         f"/x/ab/c{'a2' * 25}zz.py(1): f": f"/x/ab/c{'a2' * 25}zz.py: f", f"ab/c{'a2' * 25}.py: f": None,
         f"/abc/c{'a2' * 25}.py: f": None, f"a.py: /x/ab/c{'a2' * 25}.py: f": None,
+        f"C:\\x\\ab\\c{'a2' * 25}.py(1): f": "inductor.py: f",
         # 9
         "a of pybind11_builtins.pybind11_detail_function_record_v1_x object>": "a>",
         "a of pybind11_builtins.pybind11_detail_function_record_v1-x object>": None,

@@ -540,6 +540,28 @@ class Texts(InFolder):
             with self.subTest(text):
                 self.assertEqual(self.ranges(text), [(name, cat, args)])
 
+    def test_markers_of_dlprof(self):
+        """N7.4"""
+        def named(text):
+            (name, cat, args), = self.ranges(text)
+            self.assertEqual(cat, "user_annotation")
+            self.assertEqual(args and json.loads(args), None if name == text else {"nvtx": text})
+            return name
+        stack = "{'traceMarker': ['net.py:42', '/lib/torch/nn/modules/linear.py:103'], 'funcStack': '%s'}"
+        for path, name in (("/<module>/Net::forward/Linear::_call_impl(5)/Linear::forward/linear", "linear"),
+                           ("/<module>/Net::forward/relu(4)", "relu"), ("/<module>/Net::cuda/<lambda>", "<lambda>"),
+                           ("/<module>/f(x)", "f(x)"), ("/<module>/(4)", "(4)"), ("iter 3", "iter 3")):
+            self.assertEqual(named(stack % path), name)
+        for text, name in (("{'traceMarker': '//dummy_network::_call_impl/dummy_network::forward'}",
+                            "dummy_network::forward"),
+                           ("{'traceMarker': ['net.py:42', '/lib/linear.py:103']}", "linear.py:103"),
+                           ("{'mod': 'torch.nn.functional', 'op': 'conv2d', 'args': [{'name': '', 'shape': (1, 3)}]}",
+                            "conv2d")):
+            self.assertEqual(named(text), name)
+        for text in (stack % "/<module>/", "{'traceMarker': []}", "{'traceMarker': ['a'], 'funcStack': '/cut",
+                     "{'mod': 'x'}", " {'traceMarker': 'a'}", '{"model_config": {"emit_nvtx": true}}', "traceMarker"):
+            self.assertEqual(named(text), text)
+
     def test_texts_that_name_steps(self):
         def names(*texts):
             return [name for name, _, _ in self.ranges(*texts)]
@@ -577,6 +599,27 @@ class Databases(InFolder):
                           "CREATE VIEW NVTX_EVENTS AS SELECT 1 AS start", "CREATE TABLE NVTX_EVENTS (start)"):
             self.database("x.db", statement)
             self.assert_trace_error("'x.db': a SQLite database of no known profiler", "x.db")
+            os.remove("x.db")
+
+    def test_an_export_without_tables_of_events(self):
+        """N1.3: the error lists the tables that it lacks. What needs no event is there (T15)."""
+        strings = "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value)"
+        head = "CREATE TABLE META_DATA_EXPORT (name, value)"
+        ranges = "CREATE TABLE NVTX_EVENTS (start, end, eventType, text, globalTid)"
+        lacks = ("CUPTI_ACTIVITY_KIND_RUNTIME, _KERNEL, _MEMCPY, _MEMSET, _GRAPH_TRACE and _SYNCHRONIZATION;"
+                 " record with nsys profile -t cuda,nvtx")
+        for statements, message in (
+                ([strings, head], f"lacks the tables NVTX_EVENTS, {lacks}"),
+                ([head], f"lacks the tables NVTX_EVENTS, {lacks}"),
+                ([strings, ranges], f"has no row in NVTX_EVENTS, and lacks the tables {lacks}"),
+                ([strings, ranges, "INSERT INTO NVTX_EVENTS VALUES (1, 2, 59, 'a', 1)"], None),
+                ([strings, "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, demangledName)"], None)):
+            self.database("x.db", *statements)
+            message = message and f"'x.db': no events: the export of Nsight Systems {message}"
+            with self.subTest(statements):
+                self.assertEqual(self.value("SELECT problems ->> '$[0].what' FROM trace_files('x.db')"), message)
+                if message:
+                    self.assert_error(f"trace_summary: {message}", "SELECT * FROM trace_summary('x.db', 'x.db')")
             os.remove("x.db")
 
     def test_changes_that_are_not_in_it_yet(self):

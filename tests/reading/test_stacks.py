@@ -3,6 +3,7 @@ self times in trace_ops and trace_diff, against oracle_stacks.py and by hand.
 """
 import contextlib
 import functools
+import json
 import os
 import random
 import sqlite3
@@ -423,6 +424,55 @@ class ByHand(InFolder):
     def test_a_span_of_more_than_64_bits(self):
         self.check([at("a", -LAST, 7 - LAST), at("c", LAST - 1, LAST), at("b", 5 - LAST, 9 - LAST)],
                    (0, None, 0, 5), (1, None, 0, 1), (2, 0, 1, 4))
+
+
+class Async(InFolder):
+    """Async events, `b` and `e`, of a file that has no others (T3.5)."""
+
+    def made(self, *events, **keys):
+        write("a.json", document(*events, **keys))
+        return self.rows("SELECT event, ph, name, tid, ts_ns, dur_ns FROM trace_events('a.json') ORDER BY event")
+
+    @staticmethod
+    def pair(name, number, start, stop, **fields):
+        return [mark(ph, name, ts, cat="req", id=number, **fields) for ph, ts in (("b", start), ("e", stop))]
+
+    def test_they_are_events(self):
+        first, second = self.pair("prefill", "0x1", 10, 40), self.pair("prefill", "0x2", 20, 30)
+        inner = self.pair("forward", "0x1", 15, 25, args={"n": 5})
+        self.assertEqual(self.made(first[0], *second, *inner, {**first[1], "tid": 2}, mark("n", "x", 12, id="0x1")),
+                         [(0, "b", "prefill", 1, 10, 30), (1, "b", "prefill", 1, 20, 10),
+                          (3, "b", "forward", 1, 15, 10)])
+        self.assertEqual(self.rows("SELECT args FROM trace_events('a.json') WHERE name = 'forward'"), [('{"n": 5}',)])
+        self.assertEqual(self.rows("SELECT name, counts, total_duration FROM trace_ops('a.json') ORDER BY name"),
+                         [("forward", 1, 0.01), ("prefill", 2, 0.04)])
+        self.assertEqual(self.rows("SELECT rows, start_ns, end_ns, problems FROM trace_files('a.json')"),
+                         [(3, 10, 40, "[]")])
+        self.assertEqual(self.rows("SELECT event, dur_ns FROM trace_events('a.json', NULL, NULL, 'all')"),
+                         [(0, 30), (1, 10), (3, 10), (6, None)])
+        for phases, count in ((None, 3), ("b", 3), ("XB", 0), ("n", 1), ("bn", 4)):
+            self.assertEqual(self.value("SELECT count(*) FROM trace_events('a.json', NULL, NULL, ?)", phases), count)
+        self.assertEqual(self.value("SELECT text FROM trace_summary('a.json', 'a.json') LIMIT 1")[:13], "no difference")
+
+    def test_pairs(self):
+        """By process, category and id; without a partner they are problems."""
+        one = self.pair("a", 1, 10, 20)
+        for end, dur in (({}, 10), ({"id": 2}, None), ({"pid": 2}, None), ({"cat": "other"}, None), ({"tid": 9}, 10),
+                         ({"name": "b"}, None)):
+            self.assertEqual(self.made(one[0], {**one[1], **end}), [(0, "b", "a", 1, 10, dur)], end)
+            problems = json.loads(self.value("SELECT problems FROM trace_files('a.json')"))
+            self.assertEqual({problem["what"] for problem in problems},
+                             set() if dur else {"B without an E", "E without a B"})
+        self.assertEqual(self.made(*one, baseTimeNanoseconds=1000)[0][-2:], (1010, 10))
+        self.assertEqual(self.rows("SELECT start_ns, end_ns FROM trace_files('a.json')"), [(1010, 1020)])
+
+    def test_beside_other_events_they_are_none(self):
+        one = self.pair("a", 1, 10, 20)
+        for other in (at("x", 0, 5), mark("B", "x", 0), mark("E", "x", 0)):
+            self.assertEqual([row for row in self.made(*one, other) if row[1] == "b"], [])
+            self.assertEqual(self.rows("SELECT dur_ns FROM trace_events('a.json', NULL, NULL, 'b')"), [(None,)])
+        self.assertEqual(self.made(mark("i", "i", 3), mark("C", "c", 4), {"ph": "M", "name": "x", "pid": 1}), [])
+        self.assertEqual(self.value("SELECT count(*) FROM trace_events('a.json', NULL, NULL, 'iC')"), 2)
 
 
 class Large(InFolder, Comparing):

@@ -313,8 +313,13 @@ static bool open_events(struct call *call, struct event_rows *events)
     struct call_trace_request request = {.default_ranks = SELECT_ALL,
                                          .use = analysis ? TRACE_FOR_DIFF : TRACE_FOR_EVENTS,
                                          .phases = given ? events->phases : NULL};
-    return call_trace_open(call, &request, &events->opened) &&
-           prepare_rows(events, analysis, last_step, &call->failure) &&
+    if (!call_trace_open(call, &request, &events->opened))
+        return false;
+    for (size_t i = 0; i < events->opened.trace.count && !given; i++) { /* T3.5 */
+        const struct trace_file *file = events->opened.trace.members[i].file;
+        events->phases['b'] = events->phases['b'] || (file && file->async);
+    }
+    return prepare_rows(events, analysis, last_step, &call->failure) &&
            prepare_operators(call, events);
 }
 
