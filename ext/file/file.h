@@ -58,7 +58,7 @@ struct stacks {
 };
 
 /* Where a rank comes from (T7). */
-enum rank_source { RANK_DISTRIBUTED_INFO, RANK_DATABASE, RANK_NAME, RANK_ORDER };
+enum rank_source { RANK_DISTRIBUTED_INFO, RANK_DATABASE, RANK_NAME, RANK_PROCESS, RANK_ORDER };
 
 struct row_source;
 
