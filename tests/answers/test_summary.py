@@ -262,9 +262,35 @@ class AnyPair(InFolder):
         write("a.json", document(event("op", 0, 100)))
         write("b.json", document(event("op", 0, 150)))
         self.assertEqual(self.check("a.json", "b.json"), [
-            "test is slower here: 0.100 -> 0.150 ms a trace, +0.050 ms (+50 %)",
-            "whole traces of 0.100 ms and 0.150: all longer; rank 0; one recording a side: see trace_ab",
+            "one trace per side, test is slower here: 0.100 -> 0.150 ms a trace, +0.050 ms (+50 %)",
+            "whole traces of 0.100 ms and 0.150; rank 0; one recording a side: see trace_ab",
             "  +0.050 ms  100 %  host           op"])
+
+    def test_one_sample_a_side(self):
+        """No line says of a single trace or step that all are longer: C2.4."""
+        def heads(control, test):
+            for path, lengths in (("a.json", control), ("b.json", test)):
+                write(path, document(*(each for number, length in enumerate(lengths) for each in (
+                    step(number, 1000 * number, length), event("op", 1000 * number, length)))))
+            return self.check("a.json", "b.json")[:2]
+        self.assertEqual(heads([9, 100, 9], [9, 150, 9]), [
+            "test is slower here: 0.100 -> 0.150 ms a step, +0.050 ms (+50 %)",
+            "1 step of 0.100 ms, 1 of 0.150; rank 0; one recording a side: see trace_ab"])
+        self.assertEqual(heads([9, 100, 9], [9, 150, 160, 9])[1],
+                         "1 step of 0.100 ms, 2 of 0.150-0.160: all longer; rank 0; one recording a side: see trace_ab")
+
+    def test_whole_traces(self):
+        """The first words say that they are one sample a side, whatever the verdict: C2.4."""
+        write("a.json", document(event("op", 0, 100)))
+        for length, words, code in ((106, "test is slower here", "slower"), (94, "test is faster here", "faster"),
+                                    (104, "no clear difference", "unknown"), (100, "no difference", "same")):
+            write("b.json", document(event("op", 0, length)))
+            self.assertEqual(self.rows("SELECT words, code FROM trace_summary('a.json', 'b.json') LIMIT 1"),
+                             [(f"one trace per side, {words}", code)])
+            self.assertEqual(self.rows("SELECT judgement FROM trace_verdict('a.json', 'b.json')"),
+                             [(f"one trace per side, {words}",)])
+            self.assertEqual(self.rows("SELECT text FROM trace_summary('a.json', 'b.json') WHERE text LIKE '%all %er;%'"),
+                             [])
 
     def test_no_events(self):
         write("a.json", document())

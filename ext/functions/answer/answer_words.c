@@ -75,7 +75,7 @@ static void write_verdict(struct words *words)
     const struct pair_side *sides = pair->sides;
     struct writer *text = &words->body;
     bool steps = sides[0].windows > 0 || sides[1].windows > 0;
-    write_judged(text, facts->judged, &facts->pair.verdict, sides[1].windows);
+    write_judged(text, facts->judged, &facts->pair.verdict, pair);
     if (!words->answer->compared) {
         write_string(text, ": no events in ");
         write_string(text, sides[0].count > 0   ? "test"
@@ -151,6 +151,8 @@ static void write_order(struct words *words, int brevity)
         write_string(text, brevity < BRIEF_ALL ? ": all parts are equal; " : ": parts are equal; ");
     else if (pair->strata_count > 1)
         write_format(text, ", of %lld sizes; ", (long long)pair->strata_count);
+    else if (pair->sides[0].windows <= 1 && pair->sides[1].windows <= 1) /* a sample of each */
+        write_string(text, "; ");
     else if (pair_is_apart(pair))
         write_format(text, ": %s%s; ", brevity < BRIEF_ALL ? "all " : "",
                      longer ? "longer" : "shorter");
@@ -548,7 +550,7 @@ static bool judge_in_words(struct words *words, struct answer_line *line)
 {
     const struct answer_facts *facts = &words->answer->facts;
     struct writer text = {0};
-    write_judged(&text, facts->judged, &facts->pair.verdict, facts->pair.pair.sides[1].windows);
+    write_judged(&text, facts->judged, &facts->pair.verdict, &facts->pair.pair);
     line->words = text.failed ? NAME_NONE
                               : names_intern(&words->answer->causes.texts, text.bytes, text.length);
     writer_clear(&text);
