@@ -312,6 +312,23 @@ class AnyPair(InFolder):
         self.assertEqual(self.check("a.json", "b.json")[2:3], [
             "caution: 1 step a side: too few to tell how much steps vary"])
 
+    def test_one_step_of_three(self):
+        """J2.3: it is said that 'steady' leaves one."""
+        few = "caution: {}: too few to tell how much steps vary"
+        for path, steps in (("a.json", 3), ("b.json", 3), ("c.json", 5), ("d.json", 4)):
+            write(path, document(*(each for number in range(steps) for each in (
+                step(number, 1000 * number, 100 + steps), event("op", 1000 * number, 100)))))
+        for control, test, said in (("a", "b", "'steady' leaves 1 step of 3 a side"),
+                                    ("a", "c", "'steady' leaves control 1 step of 3"),
+                                    ("c", "a", "'steady' leaves test 1 step of 3"),
+                                    ("a", "d", "'steady' leaves control 1 step of 3, test 2"),
+                                    ("d", "d", "2 steps a side")):
+            self.assertIn(few.format(said), self.check(f"{control}.json", f"{test}.json"))
+        for iterations, said in (("[1]", "1 step a side"), ("first", "1 step a side"),
+                                 ("steady", "'steady' leaves 1 step of 3 a side")):
+            self.assertIn(few.format(said), [text for text, in self.rows(
+                "SELECT text FROM trace_summary('a.json', 'b.json', 0, 0, ?, ?)", iterations, iterations)])
+
     @staticmethod
     def of_operators(*operators):
         """Three steps with the same operators, each of which launches a kernel: (name of the kernel, shapes, types)."""
@@ -334,7 +351,7 @@ class AnyPair(InFolder):
 
     def test_shapes_of_copies_to_the_device(self):
         copy, work = "Memcpy HtoD (Pageable -> Device)", ("gemm", [[64, 64]], ["float"])
-        few = ["caution: 1 step a side: too few to tell how much steps vary"]
+        few = ["caution: 'steady' leaves 1 step of 3 a side: too few to tell how much steps vary"]
         for control, test, said in (
                 ([[8, 3], [8]], [[8, 3], [8]], []), ([[8, 3], [8]], [[6, 4], [9]], ["0 of 4"]),
                 ([[8, 3], [8]], [[8, 3], [0]], ["1 of 3"]), ([[8, 3], [8]], [], []), ([None], [[8]], [])):
@@ -354,7 +371,7 @@ class AnyPair(InFolder):
                           ["caution: tensors are 1/2 as large: [16,3] -> [8,3]"]])
 
     def test_types_of_operators(self):
-        few = ["caution: 1 step a side: too few to tell how much steps vary"]
+        few = ["caution: 'steady' leaves 1 step of 3 a side: too few to tell how much steps vary"]
         for control, test, said in (
                 (["float", "long int"], ["float", "Scalar"], None), (["float"], ["Double", ""], None),
                 (["float"], ["c10::BFloat16", "float"], ("float", "c10::BFloat16")),
