@@ -74,6 +74,11 @@
 #define LONG_PART 0.25 /* C6.2: of the difference, by one step */
 #define LONG_BESIDE 5.0 /* C6.2: times as far from the median as the shortest step */
 
+/* A range that repeats in traces without steps (trace_summary) */
+#define REPEAT_RUNS 5 /* C18.1: of a trace; all but the first and the last are then three or more */
+#define REPEAT_PART 0.5 /* C18.1: of a trace, from the first run to the last */
+#define REPEAT_NAME 30 /* C18.3: characters of a long name */
+
 /* The brief (trace_brief) */
 #define CLAIM_STEPS 4 /* Z1: a side */
 #define CLAIM_PART 0.05 /* Z1: of control's step */

@@ -224,7 +224,8 @@ const char *caution_code(const struct answer *answer, const struct caution *caut
         [CAUTION_MODE] = "modes",          [CAUTION_OVERHEAD] = "overhead",
         [CAUTION_LOAD] = "load",           [CAUTION_CLOCK] = "clock",
         [CAUTION_RANKS] = "ranks",         [CAUTION_OUTLIER] = "outlier",
-        [CAUTION_LONG_STEP] = "long_step", [CAUTION_GAINS] = "gains"};
+        [CAUTION_LONG_STEP] = "long_step", [CAUTION_REPEAT] = "range",
+        [CAUTION_GAINS] = "gains"};
     return caution->code == CAUTION_CHECK
                ? check_words_topic(answer->facts.checks.items[caution->of].code)
                : codes[caution->code];
@@ -339,6 +340,27 @@ static void write_long_step(struct words *words, const struct caution *caution)
     }
 }
 
+/* C18 */
+static void write_repeat(struct words *words)
+{
+    const struct repeat *repeat = &words->answer->cautions.repeat;
+    long long runs[2] = {repeat->runs[0], repeat->runs[1]};
+    const char *name = repeat->name->text;
+    int length = (int)repeat->name->length, cut = (int)repeat->pattern;
+    struct writer *text = &words->body;
+    if (cut > 0)
+        write_format(text, "compare one of %lld and %lld runs with steps = '%.*s%%'", runs[0],
+                     runs[1], cut, name);
+    else
+        write_format(text, "`%.*s` runs %lld and %lld times: compare one run of it with steps = '%.*s'",
+                     length, name, runs[0], runs[1], length, name);
+    if (cut > 0 || characters_of(&words->prefix) + characters_of(text) <= LINE_LENGTH)
+        return;
+    text->length = 0;
+    write_format(text, "compare one of %lld and %lld runs with steps = '%.*s'", runs[0], runs[1],
+                 length, name);
+}
+
 static void write_check(struct words *words, const struct caution *caution)
 {
     const struct checks *checks = &words->answer->facts.checks;
@@ -387,6 +409,9 @@ static void write_caution(struct words *words)
         break;
     case CAUTION_OUTLIER:
         write_outlier(words, caution);
+        break;
+    case CAUTION_REPEAT:
+        write_repeat(words);
         break;
     default:
         write_long_step(words, caution);
