@@ -289,8 +289,8 @@ class AnyPair(InFolder):
                              [(f"one trace per side, {words}", code)])
             self.assertEqual(self.rows("SELECT judgement FROM trace_verdict('a.json', 'b.json')"),
                              [(f"one trace per side, {words}",)])
-            self.assertEqual(self.rows("SELECT text FROM trace_summary('a.json', 'b.json') WHERE text LIKE '%all %er;%'"),
-                             [])
+            self.assertEqual(self.rows("SELECT text FROM trace_summary('a.json', 'b.json')"
+                                       " WHERE text LIKE '%all %er;%'"), [])
 
     def test_no_events(self):
         write("a.json", document())

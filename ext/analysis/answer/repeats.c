@@ -6,7 +6,7 @@
 #include "thresholds.h"
 
 /* What runs of a name do on the thread with most of them. */
-struct range {
+struct range_runs {
     uint32_t track;
     int64_t runs;
     int64_t inner, after; /* those that begin in a run of another range, and those after one */
@@ -17,10 +17,10 @@ struct range {
 };
 
 /* The ranges of a file. */
-struct ranges {
+struct range_table {
     const struct trace_file *file;
     struct spans spans;
-    struct range *items; /* by name id */
+    struct range_runs *items; /* by name id */
 };
 
 /* Whether a text can be in a query, and in a line, as it is. */
@@ -36,7 +36,7 @@ static bool is_plain(const struct name *name)
 
 static bool takes_part(void *argument, size_t row)
 {
-    const struct trace_file *file = ((const struct ranges *)argument)->file;
+    const struct trace_file *file = ((const struct range_table *)argument)->file;
     const struct columns *columns = &file->columns;
     const struct name *name =
         columns->name[row] == NAME_NONE ? NULL : &file->names.items[columns->name[row]];
@@ -47,13 +47,13 @@ static bool takes_part(void *argument, size_t row)
 }
 
 /* Adds the runs of a thread; `own` are zeroed, and are so again. */
-static void add_thread(struct ranges *ranges, struct range *own, size_t track)
+static void add_thread(struct range_table *ranges, struct range_runs *own, size_t track)
 {
     const uint32_t *names = ranges->file->columns.name;
     const struct span *spans = ranges->spans.items;
     size_t from = ranges->spans.first[track], to = ranges->spans.first[track + 1];
     for (size_t i = from; i < to; i++) {
-        struct range *range = &own[names[spans[i].row]];
+        struct range_runs *range = &own[names[spans[i].row]];
         int64_t end = span_end(&spans[i]);
         range->overlaps = range->overlaps || (range->runs > 0 && spans[i].start < range->last);
         range->first = range->runs == 0 ? spans[i].start : range->first;
@@ -62,28 +62,29 @@ static void add_thread(struct ranges *ranges, struct range *own, size_t track)
         range->runs++;
     }
     for (size_t i = from; i < to; i++) {
-        struct range *range = &own[names[spans[i].row]], *kept = &ranges->items[names[spans[i].row]];
+        uint32_t name = names[spans[i].row];
+        struct range_runs *range = &own[name], *kept = &ranges->items[name];
         range->track = (uint32_t)track;
         if (range->runs > kept->runs)
             *kept = *range;
-        *range = (struct range){.runs = 0};
+        *range = (struct range_runs){.runs = 0};
     }
 }
 
 /* Whether a name runs often enough on a thread, and never in itself. */
-static bool repeats(const struct range *range)
+static bool repeats(const struct range_runs *range)
 {
     return range->runs >= REPEAT_RUNS && !range->overlaps;
 }
 
 /* Finds which runs begin in another range, and the pauses before the others. */
-static void find_pauses(struct ranges *ranges, size_t track)
+static void find_pauses(struct range_table *ranges, size_t track)
 {
     const struct span *spans = ranges->spans.items;
     size_t from = ranges->spans.first[track], to = ranges->spans.first[track + 1];
     int64_t reach = INT64_MIN;
     for (size_t i = from; i < to; i++) {
-        struct range *range = &ranges->items[ranges->file->columns.name[spans[i].row]];
+        struct range_runs *range = &ranges->items[ranges->file->columns.name[spans[i].row]];
         int64_t end = span_end(&spans[i]);
         if (range->track != track || !repeats(range))
             continue;
@@ -96,14 +97,14 @@ static void find_pauses(struct ranges *ranges, size_t track)
     }
 }
 
-static bool ranges_make(struct ranges *ranges, const struct trace_file *file,
+static bool ranges_make(struct range_table *ranges, const struct trace_file *file,
                         const struct stopper *stopper, struct failure *failure)
 {
-    *ranges = (struct ranges){.file = file};
+    *ranges = (struct range_table){.file = file};
     if (!spans_make(&ranges->spans, file, takes_part, ranges, stopper, failure))
         return false;
     ranges->items = memory_zeroed(file->names.count + 1, sizeof *ranges->items);
-    struct range *own = memory_zeroed(file->names.count + 1, sizeof *own);
+    struct range_runs *own = memory_zeroed(file->names.count + 1, sizeof *own);
     bool done = (ranges->items && own) || failure_memory(failure);
     for (size_t track = 0; done && track < file->tracks.count; track++) {
         add_thread(ranges, own, track);
@@ -118,22 +119,23 @@ static bool ranges_make(struct ranges *ranges, const struct trace_file *file,
 }
 
 /* Whether steps that begin with a range would cover most of its file. */
-static bool may_be_steps(const struct ranges *ranges, uint32_t name)
+static bool may_be_steps(const struct range_table *ranges, uint32_t name)
 {
-    const struct range *range = &ranges->items[name];
+    const struct range_runs *range = &ranges->items[name];
     double whole = (double)ranges->file->last - (double)ranges->file->first;
     return repeats(range) && (double)range->last - (double)range->first >= REPEAT_PART * whole;
 }
 
 /* Whether a pair of ranges says more of rounds than another: on fewer sides it is in other ranges,
 ** more time passes before its runs, it takes longer. */
-static bool is_rather(const struct range *const *ranges, const struct range *const *others)
+static bool is_rather(const struct range_runs *const *ranges,
+                      const struct range_runs *const *others)
 {
     int64_t inner[2] = {0, 0};
     double pause[2] = {0, 0}, time[2] = {0, 0};
     for (int side = 0; side < 2; side++)
         for (int other = 0; other < 2; other++) {
-            const struct range *of = other ? others[side] : ranges[side];
+            const struct range_runs *of = other ? others[side] : ranges[side];
             inner[other] += of->inner > 0;
             pause[other] += of->after > 0 ? of->pause / (double)of->after : 0;
             time[other] += of->time;
@@ -144,7 +146,7 @@ static bool is_rather(const struct range *const *ranges, const struct range *con
 }
 
 /* How much of a long name tells it from the others of both files; 0: nothing does. */
-static size_t cut_name(const struct ranges *sides, const struct name *name)
+static size_t cut_name(const struct range_table *sides, const struct name *name)
 {
     for (int side = 0; side < 2; side++)
         for (size_t i = 0; i < sides[side].file->names.count; i++) {
@@ -157,10 +159,10 @@ static size_t cut_name(const struct ranges *sides, const struct name *name)
 }
 
 /* Chooses among the names of both files. */
-static bool choose(struct repeat *repeat, const struct ranges *sides, const struct stopper *stopper,
-                   struct failure *failure)
+static bool choose(struct repeat *repeat, const struct range_table *sides,
+                   const struct stopper *stopper, struct failure *failure)
 {
-    const struct range *best[2] = {NULL, NULL};
+    const struct range_runs *best[2] = {NULL, NULL};
     for (uint32_t id = 0; id < sides[0].file->names.count; id++) {
         const struct name *name = &sides[0].file->names.items[id];
         if (!stopper_goes_on(stopper, id, failure))
@@ -170,7 +172,7 @@ static bool choose(struct repeat *repeat, const struct ranges *sides, const stru
         uint32_t other = names_find(&sides[1].file->names, name->text, name->length);
         if (other == NAME_NONE || !may_be_steps(&sides[1], other))
             continue;
-        const struct range *pair[2] = {&sides[0].items[id], &sides[1].items[other]};
+        const struct range_runs *pair[2] = {&sides[0].items[id], &sides[1].items[other]};
         if (best[0] && !is_rather(pair, best) &&
             (is_rather(best, pair) || name_compare(name, repeat->name) > 0))
             continue;
@@ -187,7 +189,7 @@ static bool choose(struct repeat *repeat, const struct ranges *sides, const stru
 bool repeat_find(struct repeat *repeat, const struct trace_file *const *files,
                  const struct stopper *stopper, struct failure *failure)
 {
-    struct ranges sides[2] = {{.file = NULL}, {.file = NULL}};
+    struct range_table sides[2] = {{.file = NULL}, {.file = NULL}};
     *repeat = (struct repeat){.name = NULL};
     bool done = ranges_make(&sides[0], files[0], stopper, failure) &&
                 ranges_make(&sides[1], files[1], stopper, failure) &&

@@ -9,7 +9,7 @@
 
 struct repeat {
     const struct name *name; /* of a file; NULL: there is none */
-    size_t pattern;          /* bytes of it that tell it from other names, where it is long; 0: all */
+    size_t pattern;          /* of a long name: bytes that tell it from others; 0: all */
     int64_t runs[2];         /* by side */
 };
 

@@ -4,8 +4,8 @@
 #include "loading/link.h"
 #include "busy.h"
 
-/* The thread with the most events of a category, TRACK_NONE without any; ties: the thread whose first
-** one is first in the file. */
+/* The thread with the most events of a category, TRACK_NONE without any; ties: the thread whose
+** first one is first in the file. */
 static bool thread_with_most(const struct trace_file *file, enum category category, uint32_t *track,
                              const struct stopper *stopper, struct failure *failure)
 {

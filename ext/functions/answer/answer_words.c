@@ -10,6 +10,7 @@
 #include "functions/words/factor_words.h"
 #include "functions/words/label_words.h"
 #include "functions/words/rank_words.h"
+#include "functions/words/repeat_words.h"
 #include "functions/words/verdict_words.h"
 #include "functions/words/work_words.h"
 #include "text/text.h"
@@ -340,27 +341,6 @@ static void write_long_step(struct words *words, const struct caution *caution)
     }
 }
 
-/* C18 */
-static void write_repeat(struct words *words)
-{
-    const struct repeat *repeat = &words->answer->cautions.repeat;
-    long long runs[2] = {repeat->runs[0], repeat->runs[1]};
-    const char *name = repeat->name->text;
-    int length = (int)repeat->name->length, cut = (int)repeat->pattern;
-    struct writer *text = &words->body;
-    if (cut > 0)
-        write_format(text, "compare one of %lld and %lld runs with steps = '%.*s%%'", runs[0],
-                     runs[1], cut, name);
-    else
-        write_format(text, "`%.*s` runs %lld and %lld times: compare one run of it with steps = '%.*s'",
-                     length, name, runs[0], runs[1], length, name);
-    if (cut > 0 || characters_of(&words->prefix) + characters_of(text) <= LINE_LENGTH)
-        return;
-    text->length = 0;
-    write_format(text, "compare one of %lld and %lld runs with steps = '%.*s'", runs[0], runs[1],
-                 length, name);
-}
-
 static void write_check(struct words *words, const struct caution *caution)
 {
     const struct checks *checks = &words->answer->facts.checks;
@@ -411,7 +391,7 @@ static void write_caution(struct words *words)
         write_outlier(words, caution);
         break;
     case CAUTION_REPEAT:
-        write_repeat(words);
+        repeat_write(text, &answer->cautions.repeat, LINE_LENGTH - characters_of(&words->prefix));
         break;
     default:
         write_long_step(words, caution);

@@ -69,7 +69,7 @@ static bool take_step(void *to, const struct attributed_step *found)
     return count_phase(steps, found->form);
 }
 
-/* How many steps the lowest rank has of which 'steady' leaves some; 0: other steps were asked for. */
+/* How many steps the lowest rank has, of which 'steady' leaves some; 0: others were asked for. */
 static bool count_steady(struct call *call, const struct trace *trace, int side, int64_t *steps)
 {
     const struct trace_member *lowest = trace_reference(trace);
