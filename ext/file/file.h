@@ -19,6 +19,7 @@ struct step {
 
 /* Steps of a file, and the step that each of its rows is in. */
 struct steps {
+    bool by_work;        /* they take part in what a thread is in (A11.1) */
     bool by_annotation;  /* numbers count from 0, and go on over the files of a rank (T21) */
     int64_t *iterations; /* the distinct step numbers, ascending */
     size_t iteration_count;
@@ -58,7 +59,7 @@ struct stacks {
 };
 
 /* Where a rank comes from (T7). */
-enum rank_source { RANK_DISTRIBUTED_INFO, RANK_DATABASE, RANK_NAME, RANK_ORDER };
+enum rank_source { RANK_DISTRIBUTED_INFO, RANK_DATABASE, RANK_NAME, RANK_PROCESS, RANK_ORDER };
 
 struct row_source;
 

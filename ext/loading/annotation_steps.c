@@ -156,6 +156,29 @@ bool step_forms_find(struct steps *steps, const struct trace_file *file, const u
     return done;
 }
 
+/* Whether several steps have one name, and no other event of their thread starts in one (A11.1). */
+static bool are_work(const struct steps *steps, const struct trace_file *file,
+                     const struct stopper *stopper, struct failure *failure, bool *are)
+{
+    const struct columns *columns = &file->columns;
+    *are = steps->count > 1;
+    for (size_t i = 1; i < steps->count && *are; i++)
+        *are = columns->name[steps->items[i].row] == columns->name[steps->items[0].row];
+    for (size_t row = 0; row < columns->count && *are; row++) {
+        uint32_t step = step_of(steps, row);
+        if (!stopper_goes_on(stopper, row, failure))
+            return false;
+        if (step == STEP_NONE || kind_is_device(columns->kind[row]) || columns->dur[row] <= 0 ||
+            columns->ts[row] == NUMBER_NONE || !row_counts(columns, row))
+            continue;
+        size_t mark = steps->items[steps->first[step]].row;
+        const struct span span = {columns->ts[mark], columns->dur[mark], (uint32_t)mark};
+        *are = row == mark || columns->ts[row] >= span_end(&span) ||
+               row_place(columns, row)->track != row_place(columns, mark)->track;
+    }
+    return true;
+}
+
 bool wished_steps_make(struct steps *steps, struct trace_file *file, const struct step_wish *wish,
                        const struct stopper *stopper, struct failure *failure)
 {
@@ -174,7 +197,8 @@ bool wished_steps_make(struct steps *steps, struct trace_file *file, const struc
             }
         }
     done = done && annotation_steps_make(steps, file, named, 1, true, stopper, failure) &&
-           step_forms_find(steps, file, known, stopper, failure);
+           step_forms_find(steps, file, known, stopper, failure) &&
+           are_work(steps, file, stopper, failure, &steps->by_work);
     memory_free(known);
     memory_free(named);
     return done;

@@ -112,11 +112,12 @@ static bool make_steps(struct trace *trace, const struct step_wish *wish,
     return true;
 }
 
-/* A file whose steps are by annotation, and the time from the start of the first to the end of the
-** last. */
+/* A file whose steps may go on from those before: they are by annotation, or it is one of several
+** of a process. The time is from the start of the first step to the end of the last. */
 struct stretch_of_steps {
     size_t rank_index, member;
     int64_t start, end;
+    int64_t lowest, highest; /* numbers of steps in the file */
 };
 
 static int stretch_order(const void *a, const void *b)
@@ -127,8 +128,33 @@ static int stretch_order(const void *a, const void *b)
     return order ? order : COMPARE(x->member, y->member);
 }
 
-/* T21: lets the numbers of steps by annotation go on over the files of a rank. With `check`, files
-** that overlap are an error. */
+/* The stretch of a file with steps. */
+static struct stretch_of_steps stretch_of(const struct trace_member *member, size_t i)
+{
+    const struct steps *steps = member->steps;
+    struct stretch_of_steps stretch = {member->rank_index, i, INT64_MAX, INT64_MIN, INT64_MAX, 0};
+    for (size_t s = 0; s < steps->count; s++) {
+        const struct step *step = &steps->items[s];
+        int64_t number = steps->iterations[step->iteration];
+        stretch.start = step->start < stretch.start ? step->start : stretch.start;
+        stretch.end = step->end > stretch.end ? step->end : stretch.end;
+        stretch.lowest = number < stretch.lowest ? number : stretch.lowest;
+        stretch.highest = number > stretch.highest ? number : stretch.highest;
+    }
+    return stretch;
+}
+
+/* What is added to the numbers of a file so that they go on after another number. */
+static int64_t go_on(int64_t after, const struct stretch_of_steps *stretch)
+{
+    int64_t added, highest;
+    bool fits = !__builtin_sub_overflow(after, stretch->lowest, &added) && added < INT64_MAX &&
+                !__builtin_add_overflow(added + 1, stretch->highest, &highest);
+    return fits && added >= 0 ? added + 1 : 0;
+}
+
+/* T8.2, T21: lets numbers of steps that come again go on over the files of a rank. With `check`,
+** files that overlap are an error. */
 static bool number_steps(struct trace *trace, bool check, struct failure *failure)
 {
     struct stretch_of_steps *items = memory_zeroed(trace->count, sizeof *items);
@@ -137,15 +163,9 @@ static bool number_steps(struct trace *trace, bool check, struct failure *failur
         return failure_memory(failure);
     for (size_t i = 0; i < trace->count; i++) {
         const struct trace_member *member = &trace->members[i];
-        if (!member->chosen || !member->steps->by_annotation || member->steps->count == 0)
-            continue;
-        struct stretch_of_steps *item = &items[count++];
-        *item = (struct stretch_of_steps){member->rank_index, i, INT64_MAX, INT64_MIN};
-        for (size_t s = 0; s < member->steps->count; s++) {
-            const struct step *step = &member->steps->items[s];
-            item->start = step->start < item->start ? step->start : item->start;
-            item->end = step->end > item->end ? step->end : item->end;
-        }
+        if (member->chosen && member->steps->count > 0 &&
+            (member->steps->by_annotation || member->rank_source == RANK_PROCESS))
+            items[count++] = stretch_of(member, i);
     }
     if (count > 0)
         qsort(items, count, sizeof *items, stretch_order);
@@ -154,7 +174,7 @@ static bool number_steps(struct trace *trace, bool check, struct failure *failur
         struct trace_member *member = &trace->members[items[i].member];
         if (items[i].rank_index != items[i - 1].rank_index)
             continue;
-        member->first_step = before->first_step + (int64_t)before->steps->count;
+        member->first_step = go_on(before->first_step + items[i - 1].highest, &items[i]);
         if (items[i].start < items[i - 1].end && mark_clash(before, member, check))
             failure_set(failure, FAILURE_SAME_RANK,
                         "'%s' and '%s' are both of rank %lld, and their steps overlap in time: "

@@ -420,6 +420,27 @@ void paths_clear(struct trace_paths *paths)
     memset(paths, 0, sizeof *paths);
 }
 
+/* Where the digits that end at `p` begin, after a character; NULL: there are none after it. */
+static const char *before_digits(const char *start, const char *p, char after)
+{
+    const char *digits = p;
+    while (digits > start && is_digit(digits[-1]))
+        digits--;
+    return digits < p && digits > start && digits[-1] == after ? digits - 1 : NULL;
+}
+
+size_t path_process(const char *path)
+{
+    static const char tail[] = ".pt.trace.json", packed[] = ".gz";
+    const char *name = path_name(path), *end = name + strlen(name);
+    end -= ends(name, end, packed) ? sizeof packed - 1 : 0;
+    if (!ends(name, end, tail))
+        return 0;
+    const char *process = before_digits(name, end - (sizeof tail - 1), '.');
+    const char *host = process ? before_digits(name, process, '_') : NULL;
+    return host && host > name ? (size_t)(process - path) : 0;
+}
+
 int64_t path_rank(const char *path)
 {
     const char *name = path_name(path);

@@ -143,11 +143,39 @@ static bool check_members(struct trace *trace, const struct trace_request *reque
                        (long long)trace->count, first->file->trouble.text);
 }
 
+/* Whether two files are of one process (T7.4). */
+static bool is_of_process(const struct trace_member *member, const struct trace_member *other)
+{
+    size_t length = path_process(member->path);
+    return length > 0 && length == path_process(other->path) &&
+           memcmp(member->path, other->path, length) == 0;
+}
+
+/* T7.3, T7.4: gives ranks to the files that have none, without those that others have. */
+static void assign_in_order(struct trace *trace, size_t taken)
+{
+    struct trace_member *before = NULL;
+    int64_t next = 0;
+    for (size_t i = 0; i < trace->count; i++) {
+        struct trace_member *member = &trace->members[i];
+        if (!member->is_trace || member->rank_source != RANK_ORDER)
+            continue;
+        if (before && is_of_process(member, before)) {
+            member->rank_source = before->rank_source = RANK_PROCESS;
+            member->rank = before->rank;
+        } else {
+            while (has_integer(trace->ranks, taken, next))
+                next++;
+            member->rank = next++;
+        }
+        before = path_process(member->path) > 0 ? member : before;
+    }
+}
+
 /* T7. */
 static bool assign_ranks(struct trace *trace, struct failure *failure)
 {
     size_t taken = 0;
-    int64_t next = 0;
     trace->ranks = memory_zeroed(trace->count, sizeof *trace->ranks);
     trace->origins = memory_zeroed(trace->count, sizeof *trace->origins);
     if (!trace->ranks || !trace->origins)
@@ -170,16 +198,9 @@ static bool assign_ranks(struct trace *trace, struct failure *failure)
     }
     taken = sort_integers(trace->ranks, taken);
     trace->rank_count = taken;
-    for (size_t i = 0; i < trace->count; i++) {
-        struct trace_member *member = &trace->members[i];
-        if (!member->is_trace || member->rank_source != RANK_ORDER)
-            continue;
-        while (has_integer(trace->ranks, taken, next))
-            next++;
-        member->rank = next++;
-    }
+    assign_in_order(trace, taken);
     for (size_t i = 0; i < trace->count; i++)
-        if (trace->members[i].is_trace && trace->members[i].rank_source == RANK_ORDER)
+        if (trace->members[i].is_trace && trace->members[i].rank_source >= RANK_PROCESS)
             trace->ranks[trace->rank_count++] = trace->members[i].rank;
     trace->rank_count = sort_integers(trace->ranks, trace->rank_count);
     for (size_t i = 0; i < trace->count; i++) {

@@ -25,7 +25,7 @@ struct trace_member {
     const struct steps *steps; /* as they were wished for; valid if chosen */
     struct steps *own_steps;   /* those, if they are not the file's; owned */
     bool clashes;            /* another file of its rank cannot be a cycle of the same run (T8) */
-    int64_t first_step; /* the number of the first of them, if they are by annotation (T21) */
+    int64_t first_step; /* what is added to their numbers (T8.2, T21) */
 };
 
 struct trace {

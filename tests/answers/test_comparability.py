@@ -112,8 +112,7 @@ class Rows(InFolder):
         same = self.pair(head, head)
         self.assertEqual({row[3] for rows in same.values() for row in rows if row[1:3] != (1, None)} - {"yes"}, {"no"})
         self.assertEqual([rows[0][-1] for rows in same.values() if rows[0][3] == "yes"],
-                         ["1 step a side: too few to tell how much"
-                                                                                       " steps vary"])
+                         ["'steady' leaves 1 step of 3 a side: too few to tell how much steps vary"])
         for change, key, matters in (
                 ({"deviceProperties": [{**DEVICE, "name": "H100"}]}, ("device", "name"), "yes"),
                 ({"deviceProperties": [{**DEVICE, "numSms": 54}]}, ("device", "multiprocessors"), "maybe"),
@@ -210,10 +209,11 @@ class Rows(InFolder):
     def test_few_steps_of_either_side(self):
         for count in (3, 4, 5):
             write(f"{count}.json", run(count))
-        for control, test, values, why in ((3, 3, (1, 1), "1 step a side"), (4, 4, (2, 2), "2 steps a side"),
-                                           (3, 4, (1, 2), "control has 1 step, test 2"),
+        for control, test, values, why in ((3, 3, (1, 1), "'steady' leaves 1 step of 3 a side"),
+                                           (4, 4, (2, 2), "2 steps a side"),
+                                           (3, 4, (1, 2), "'steady' leaves control 1 step of 3, test 2"),
                                            (4, 3, (2, 1), "control has 2 steps, test 1"),
-                                           (3, 5, (1, None), "control has 1 step"),
+                                           (3, 5, (1, None), "'steady' leaves control 1 step of 3"),
                                            (5, 4, (None, 2), "test has 2 steps")):
             found = self.found(f"{control}.json", f"{test}.json")["steps", "few"]
             self.assertEqual([(row[0], row[1], *row[3:]) for row in found],

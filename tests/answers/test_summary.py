@@ -262,9 +262,35 @@ class AnyPair(InFolder):
         write("a.json", document(event("op", 0, 100)))
         write("b.json", document(event("op", 0, 150)))
         self.assertEqual(self.check("a.json", "b.json"), [
-            "test is slower here: 0.100 -> 0.150 ms a trace, +0.050 ms (+50 %)",
-            "whole traces of 0.100 ms and 0.150: all longer; rank 0; one recording a side: see trace_ab",
+            "one trace per side, test is slower here: 0.100 -> 0.150 ms a trace, +0.050 ms (+50 %)",
+            "whole traces of 0.100 ms and 0.150; rank 0; one recording a side: see trace_ab",
             "  +0.050 ms  100 %  host           op"])
+
+    def test_one_sample_a_side(self):
+        """No line says of a single trace or step that all are longer: C2.4."""
+        def heads(control, test):
+            for path, lengths in (("a.json", control), ("b.json", test)):
+                write(path, document(*(each for number, length in enumerate(lengths) for each in (
+                    step(number, 1000 * number, length), event("op", 1000 * number, length)))))
+            return self.check("a.json", "b.json")[:2]
+        self.assertEqual(heads([9, 100, 9], [9, 150, 9]), [
+            "test is slower here: 0.100 -> 0.150 ms a step, +0.050 ms (+50 %)",
+            "1 step of 0.100 ms, 1 of 0.150; rank 0; one recording a side: see trace_ab"])
+        self.assertEqual(heads([9, 100, 9], [9, 150, 160, 9])[1],
+                         "1 step of 0.100 ms, 2 of 0.150-0.160: all longer; rank 0; one recording a side: see trace_ab")
+
+    def test_whole_traces(self):
+        """The first words say that they are one sample a side, whatever the verdict: C2.4."""
+        write("a.json", document(event("op", 0, 100)))
+        for length, words, code in ((106, "test is slower here", "slower"), (94, "test is faster here", "faster"),
+                                    (104, "no clear difference", "unknown"), (100, "no difference", "same")):
+            write("b.json", document(event("op", 0, length)))
+            self.assertEqual(self.rows("SELECT words, code FROM trace_summary('a.json', 'b.json') LIMIT 1"),
+                             [(f"one trace per side, {words}", code)])
+            self.assertEqual(self.rows("SELECT judgement FROM trace_verdict('a.json', 'b.json')"),
+                             [(f"one trace per side, {words}",)])
+            self.assertEqual(self.rows("SELECT text FROM trace_summary('a.json', 'b.json')"
+                                       " WHERE text LIKE '%all %er;%'"), [])
 
     def test_no_events(self):
         write("a.json", document())
@@ -285,6 +311,23 @@ class AnyPair(InFolder):
         write("b.json", document(step(0, 0, 150), event("op", 0, 150)))
         self.assertEqual(self.check("a.json", "b.json")[2:3], [
             "caution: 1 step a side: too few to tell how much steps vary"])
+
+    def test_one_step_of_three(self):
+        """J2.3: it is said that 'steady' leaves one."""
+        few = "caution: {}: too few to tell how much steps vary"
+        for path, steps in (("a.json", 3), ("b.json", 3), ("c.json", 5), ("d.json", 4)):
+            write(path, document(*(each for number in range(steps) for each in (
+                step(number, 1000 * number, 100 + steps), event("op", 1000 * number, 100)))))
+        for control, test, said in (("a", "b", "'steady' leaves 1 step of 3 a side"),
+                                    ("a", "c", "'steady' leaves control 1 step of 3"),
+                                    ("c", "a", "'steady' leaves test 1 step of 3"),
+                                    ("a", "d", "'steady' leaves control 1 step of 3, test 2"),
+                                    ("d", "d", "2 steps a side")):
+            self.assertIn(few.format(said), self.check(f"{control}.json", f"{test}.json"))
+        for iterations, said in (("[1]", "1 step a side"), ("first", "1 step a side"),
+                                 ("steady", "'steady' leaves 1 step of 3 a side")):
+            self.assertIn(few.format(said), [text for text, in self.rows(
+                "SELECT text FROM trace_summary('a.json', 'b.json', 0, 0, ?, ?)", iterations, iterations)])
 
     @staticmethod
     def of_operators(*operators):
@@ -308,7 +351,7 @@ class AnyPair(InFolder):
 
     def test_shapes_of_copies_to_the_device(self):
         copy, work = "Memcpy HtoD (Pageable -> Device)", ("gemm", [[64, 64]], ["float"])
-        few = ["caution: 1 step a side: too few to tell how much steps vary"]
+        few = ["caution: 'steady' leaves 1 step of 3 a side: too few to tell how much steps vary"]
         for control, test, said in (
                 ([[8, 3], [8]], [[8, 3], [8]], []), ([[8, 3], [8]], [[6, 4], [9]], ["0 of 4"]),
                 ([[8, 3], [8]], [[8, 3], [0]], ["1 of 3"]), ([[8, 3], [8]], [], []), ([None], [[8]], [])):
@@ -328,7 +371,7 @@ class AnyPair(InFolder):
                           ["caution: tensors are 1/2 as large: [16,3] -> [8,3]"]])
 
     def test_types_of_operators(self):
-        few = ["caution: 1 step a side: too few to tell how much steps vary"]
+        few = ["caution: 'steady' leaves 1 step of 3 a side: too few to tell how much steps vary"]
         for control, test, said in (
                 (["float", "long int"], ["float", "Scalar"], None), (["float"], ["Double", ""], None),
                 (["float"], ["c10::BFloat16", "float"], ("float", "c10::BFloat16")),

@@ -99,6 +99,13 @@ class Verdict(Asking):
         self.assertEqual(self.verdict([1000] * 3, [995.1] * 3), ("no clear difference",))
         self.assertEqual(self.verdict([1000] * 3, [994.9] * 3), ("faster here",))
 
+    def test_five_percent_of_a_whole_trace(self):
+        write("a.json", document(event("op", 0, 1000)))
+        for us, verdict in ((1049, "no clear difference"), (1051, "slower here"), (951, "no clear difference"),
+                            (949, "faster here")):
+            write("b.json", document(event("op", 0, us)))
+            self.assertEqual(self.value("SELECT verdict FROM trace_verdict('a.json', 'b.json')"), verdict)
+
     def test_four_steps_a_side(self):
         for control, test, some in ((4, 4, True), (3, 4, False), (4, 3, False)):
             self.assertEqual(self.in_some((10, 11, 10, 11)[:control], (14, 10, 14, 10)[:test]), some)

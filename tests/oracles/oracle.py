@@ -103,6 +103,7 @@ class File:
     rank: int = None
     step_marks: list = field(default_factory=list)
     annotated: bool = False  # they are steps by annotation
+    by_pattern: bool = False  # steps are those of a pattern
     steps: list = field(default_factory=list)
     flows: list = field(default_factory=list)
     named: bool = True  # its name may tell its rank

@@ -112,11 +112,13 @@ def mark(step, number, end_ns, formed):
 # ---- T20.6, T21 -----------------------------------------------------------
 
 def number(files, steps):
-    """Fills in file.step_marks, and file.annotated: whether they are steps by annotation, if there are any."""
+    """Fills in file.step_marks, file.annotated: whether they are steps by annotation, if there are any, and
+    file.by_pattern."""
     by_rank = defaultdict(list)
     for file in files:
         found = annotated(file.rows, steps)
         file.annotated = found is not None
+        file.by_pattern = patterns(steps) is not None
         if found:
             by_rank[file.rank].append((file, found))
         elif found is None:

@@ -94,7 +94,8 @@ def windows_of(file, clock):
         ends[row.iteration] = max(ends.get(row.iteration, end(row)), end(row))
     threads = {row.event: thread_of(row) for row in file.rows}
     steps = [(step.iteration, step.ts_ns, step.end_ns, threads[step.event]) for step in file.steps]
-    operators = Counter(thread_of(row) for row in file.rows if row.cat in OPERATORS)
+    operators = Counter(thread_of(row) for row in file.rows if row.cat in OPERATORS) or Counter(
+        thread_of(row) for row in file.rows if row.cat == "user_annotation")
     busiest = max(operators, key=operators.get) if operators else None
     return windows(steps, ends if work else None, clock, (file.first_ns, file.last_ns), busiest,
                    [(row.ts_ns, end(row)) for row in backlog(file.rows) if takes_part(row)])
@@ -166,11 +167,21 @@ class Attributed:
         self.work = [row for row in file.rows if oracle.is_device_work(row) and takes_part(row)]
         self.lost = self.replays_not_recorded(file)
         self.steps = file.steps
-        steps = {step.event for step in file.steps} | {row.event for row in file.rows if oracle.is_step(row)}
+        steps = {row.event for row in file.rows if oracle.is_step(row)}
+        if not self.steps_are_work(file):
+            steps |= {step.event for step in file.steps}
         self.threads = defaultdict(list)
         for row in file.rows:
             if row.device == "CPU" and takes_part(row) and row.event not in steps:
                 self.threads[thread_of(row)].append(row)
+
+    @staticmethod
+    def steps_are_work(file):
+        """A11.1: steps of a pattern that have one name, and in none of which another event of its thread starts."""
+        marks = [mark.row for mark in file.step_marks]
+        return (file.by_pattern and len(marks) > 1 and len({row.name for row in marks}) == 1 and not any(
+            row.device == "CPU" and takes_part(row) and row.event != mark.event and thread_of(row) == thread_of(mark)
+            and mark.ts_ns <= row.ts_ns < end(mark) for mark in marks for row in file.rows))
 
     def replays_not_recorded(self, file):
         """A4: (start, end) of the time of each graph launch whose kernels are not there; end is None for ever."""

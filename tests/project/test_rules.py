@@ -88,6 +88,10 @@ class Files(Made):
                          [("a.json", 0), ("rank1.json", 1), ("b.json", 2)])
         self.assertEqual(self.value("SELECT rank FROM trace_files(?)",
                                     write("frank3.json", document(event("x", 0, 1)))), 0)
+        for name in ("42.1700", "42.1703", "43.1700"):
+            write(f"hosts/host_{name}.pt.trace.json", document(event("x", 0, 1)))
+        self.assertEqual(self.rows("SELECT rank, rank_source FROM trace_files('hosts')"),
+                         [(0, "process"), (0, "process"), (1, "order")])
 
     def test_t8(self):
         for name, first in (("a", 5), ("b", 20)):

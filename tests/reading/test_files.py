@@ -140,6 +140,82 @@ class NotUtf8(InFolder):
                                     " JOIN trace_events('d/rank*') AS e USING (file, event)"), 4)
 
 
+class Processes(InFolder):
+    """Files of one process are one rank, recorded several times: T7.4, T8.2."""
+
+    def cycle(self, path, first, start, steps=3, **keys):
+        """A file of a profiling cycle: `steps` steps of 100 us from `start` on."""
+        made = [each for number in range(steps) for each in (
+            step(first + number, start + 100 * number, 100), event("op", start + 100 * number + 10, 50))]
+        return write(path, document(*made, **keys))
+
+    def ranks(self, path="d", columns="rank, rank_source"):
+        return self.rows(f"SELECT {columns} FROM trace_files(?)", path)
+
+    def test_names(self):
+        for names, ranks in (
+                (("h_1.5.pt.trace.json", "h_1.7.pt.trace.json.gz"), [0, 0]),
+                (("h_1.5.pt.trace.json", "h_1.6.other.json", "h_1.7.pt.trace.json"), [0, 1, 0]),
+                (("a.b_c_1.5.pt.trace.json", "a.b_c_1.7.pt.trace.json"), [0, 0]),
+                (("h_1.5.pt.trace.json", "h_2.7.pt.trace.json"), [0, 1]),
+                (("g_1.5.pt.trace.json", "h_1.7.pt.trace.json"), [0, 1]),
+                (("h_1.5.pt.trace.json", "h_12.7.pt.trace.json"), [0, 1]),
+                (("h.5.pt.trace.json", "h.7.pt.trace.json"), [0, 1]),
+                (("_1.5.pt.trace.json", "_1.7.pt.trace.json"), [0, 1]),
+                (("h_1.a.pt.trace.json", "h_1.b.pt.trace.json"), [0, 1]),
+                (("h_.5.pt.trace.json", "h_.7.pt.trace.json"), [0, 1]),
+                (("h_1.5.json", "h_1.7.json"), [0, 1]),
+                (("h_1/5.pt.trace.json", "h_1/7.pt.trace.json"), [0, 1])):
+            paths = [self.cycle(f"n{len(ranks)}/{name}", 1, 1000 * at) for at, name in enumerate(names)]
+            with self.subTest(names=names):
+                self.assertEqual([rank for rank, _ in self.ranks(json.dumps(paths))], ranks)
+
+    def test_folders(self):
+        paths = [self.cycle(f"{folder}/h_1.5.pt.trace.json", 1, 0) for folder in "ab"]
+        self.assertEqual(self.ranks(json.dumps(paths)), [(0, "order"), (1, "order")])
+
+    def test_ranks_that_are_told(self):
+        for rank in (0, 3):
+            self.cycle(f"d/h_1.{rank}.pt.trace.json", 1, 0, distributedInfo={"rank": rank, "world_size": 4})
+        self.cycle("d/h_1.8.pt.trace.json", 1, 0)
+        self.cycle("d/h_1.9.pt.trace.json", 6, 1000)
+        self.assertEqual(self.ranks(), [(0, "distributedInfo"), (3, "distributedInfo"), (1, "process"), (1, "process")])
+
+    def test_a_rank_that_is_recorded_twice(self):
+        for side, longer in (("control", 0), ("test", 20)):
+            for cycle in range(2):
+                write(f"{side}/host_851.{cycle}.pt.trace.json", document(*[each for number in range(3) for each in (
+                    step(5 * cycle + number, 1000 * cycle + 200 * number, 100 + longer),
+                    event("op", 1000 * cycle + 200 * number, 50))]))
+        self.assertEqual(self.rows("SELECT control_steps, control_ranks, test_ranks, test_ms, verdict"
+                                   " FROM trace_verdict('control', 'test')"), [(2, 1, 1, 0.12, "slower here")])
+        self.assertEqual(self.rows("SELECT text FROM trace_summary('control', 'test') WHERE kind = 'coverage'"), [
+            ("2 steps of 0.100 ms, 2 of 0.120: all longer; rank 0; one recording a side: see trace_ab",)])
+
+    def test_numbers_go_on(self):
+        self.cycle("d/h_1.9.pt.trace.json", 1, 0)
+        self.cycle("d/h_1.10.pt.trace.json", 1, 1000)
+        self.cycle("d/h_1.11.pt.trace.json", 3, 2000, 2)
+        self.cycle("d/h_1.12.pt.trace.json", 20, 3000)
+        self.assertEqual(self.ranks(columns="first_step, last_step"), [(4, 6), (7, 8), (20, 22), (1, 3)])
+        self.assertEqual(self.rows("SELECT iteration FROM trace_steps('d') ORDER BY ts"),
+                         [(number,) for number in (1, 2, 3, 4, 5, 6, 7, 8, 20, 21, 22)])
+        self.assertEqual(self.rows("SELECT DISTINCT iteration FROM trace_step_time('d') WHERE iterations = 'all'"),
+                         [(number,) for number in (1, 2, 3, 4, 5, 6, 7, 8, 20, 21, 22)])
+
+    def test_numbers_that_cannot_go_on(self):
+        self.cycle("d/h_1.1.pt.trace.json", 2**63 - 1, 0, 1)
+        self.cycle("d/h_1.2.pt.trace.json", 2**63 - 1, 1000, 1)
+        self.assert_error("trace_steps: 'd/h_1.1.pt.trace.json' and 'd/h_1.2.pt.trace.json' are both of rank 0, and"
+                          f" step {2**63 - 1} is in both: leave one of them out", "SELECT * FROM trace_steps('d')")
+
+    def test_files_that_are_no_cycles(self):
+        self.cycle("d/h_1.1.pt.trace.json", 1, 0)
+        self.cycle("d/h_1.2.pt.trace.json", 1, 50)
+        self.assert_error("trace_steps: 'd/h_1.1.pt.trace.json' and 'd/h_1.2.pt.trace.json' are both of rank 0, and"
+                          " their steps overlap in time: leave one of them out", "SELECT * FROM trace_steps('d')")
+
+
 class Metadata(InFolder):
     """T18."""
 

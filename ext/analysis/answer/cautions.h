@@ -21,7 +21,8 @@ enum severity {
     SEVERE_LEFT_OUT,    /* ranks are left out of a job */
     SEVERE_OUTLIER,
     SEVERE_CHECK,
-    SEVERE_LONG_STEP
+    SEVERE_LONG_STEP,
+    SEVERE_REPEAT /* whole traces, though a range repeats */
 };
 
 enum caution_code {
@@ -33,7 +34,8 @@ enum caution_code {
     CAUTION_RANKS,
     CAUTION_OUTLIER,
     CAUTION_LONG_STEP,
-    CAUTION_GAINS /* are not known */
+    CAUTION_REPEAT, /* whole traces are compared, though a range repeats */
+    CAUTION_GAINS   /* are not known */
 };
 
 struct caution {

@@ -73,6 +73,7 @@ enum { CHECK_FLOAT_TYPES = 6 };
 struct check_side {
     int64_t steps;                  /* of all ranks, 0: none are marked; NUMBER_NONE: no events */
     int64_t numbers, first, last;   /* of these steps */
+    int64_t steady_of; /* 'steady' leaves these of so many; 0: others were asked for */
     int64_t ranks, rank, last_rank; /* that are compared */
     int64_t of_host; /* 1: no device work; NUMBER_NONE: steps have no length */
     bool of_modules;

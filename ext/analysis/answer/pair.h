@@ -62,6 +62,13 @@ bool pair_finish(struct pair *pair, const bool *whole, const struct stopper *sto
 /* Whether the windows of both sides take the same time on average. */
 bool pair_is_equal(const struct pair *pair);
 
+/* Whether both sides are whole traces, of which each is one sample. */
+static inline bool pair_is_whole(const struct pair *pair)
+{
+    return pair->sides[0].count > 0 && pair->sides[1].count > 0 && pair->sides[0].windows == 0 &&
+           pair->sides[1].windows == 0;
+}
+
 /* The median of values, which are put in order: the mean of both in the middle. */
 double median_of(double *values, size_t count);
 

@@ -11,6 +11,7 @@
 #define OUTLIER_RATIO 1.5 /* C1: by the median */
 #define OUTLIER_PART 0.1 /* C1: of the steps, at most, but one */
 #define CLEAR_PART 0.005 /* C2.3: of control's median */
+#define WHOLE_PART 0.05 /* C2.4: of control's whole trace */
 #define SOME_OF_STEPS 4 /* C4: steps a side */
 #define SOME_SLOW_STEPS 2 /* C4: steps that are longer */
 #define SOME_PART 0.25 /* C4: of test's steps; of the others, too */
@@ -72,6 +73,11 @@
 #define LONG_RATIO 1.05 /* C6.1: of the longest step by the median */
 #define LONG_PART 0.25 /* C6.2: of the difference, by one step */
 #define LONG_BESIDE 5.0 /* C6.2: times as far from the median as the shortest step */
+
+/* A range that repeats in traces without steps (trace_summary) */
+#define REPEAT_RUNS 5 /* C18.1: of a trace; all but the first and the last are then three or more */
+#define REPEAT_PART 0.5 /* C18.1: of a trace, from the first run to the last */
+#define REPEAT_NAME 30 /* C18.3: characters of a long name */
 
 /* The brief (trace_brief) */
 #define CLAIM_STEPS 4 /* Z1: a side */

@@ -160,13 +160,14 @@ bool pair_is_apart(const struct pair *pair)
     return test->low > control->high || control->low > test->high;
 }
 
-/* C2.3 */
+/* C2.3, C2.4 */
 static bool is_unclear(const struct pair *pair)
 {
     const struct pair_side *control = &pair->sides[0], *test = &pair->sides[1];
     double diff = test->median - control->median;
     double range = fmax(control->high - control->low, test->high - test->low);
-    return fabs(diff) < CLEAR_PART * control->median || diff * pair_diff(pair) <= 0 ||
+    double part = pair_is_whole(pair) ? WHOLE_PART : CLEAR_PART;
+    return fabs(diff) < part * control->median || diff * pair_diff(pair) <= 0 ||
            (!pair_is_apart(pair) && fabs(diff) < range);
 }
 

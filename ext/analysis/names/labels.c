@@ -405,8 +405,10 @@ bool labels_make(struct labels *labels, const struct trace_file *file, const str
     builder.own = memory_zeroed(file->names.count, sizeof *builder.own);
     *labels = (struct labels){memory_zeroed(file->tracks.count, sizeof *labels->threads),
                               file->tracks.count};
-    struct label_rows part = {
-        .file = file, .steps = {steps, &file->profiler_steps}, .wanted = wanted};
+    const struct steps none = {.count = 0};
+    struct label_rows part = {.file = file,
+                              .steps = {steps->by_work ? &none : steps, &file->profiler_steps},
+                              .wanted = wanted};
     bool done = labels->threads && builder.own
                     ? spans_make(&builder.spans, file, takes_part, &part, stopper, failure)
                     : failure_memory(failure);

@@ -4,17 +4,17 @@
 #include "loading/link.h"
 #include "busy.h"
 
-/* The thread with the most operators; ties: the thread whose first operator is first in the
-** file. */
-static bool busiest_thread(const struct trace_file *file, uint32_t *track,
-                           const struct stopper *stopper, struct failure *failure)
+/* The thread with the most events of a category, TRACK_NONE without any; ties: the thread whose
+** first one is first in the file. */
+static bool thread_with_most(const struct trace_file *file, enum category category, uint32_t *track,
+                             const struct stopper *stopper, struct failure *failure)
 {
     const struct columns *columns = &file->columns;
-    size_t *operators = memory_zeroed(file->tracks.count, sizeof *operators), most = 0;
-    bool done = operators || failure_memory(failure);
+    size_t *counts = memory_zeroed(file->tracks.count, sizeof *counts), most = 0;
+    bool done = counts || failure_memory(failure);
     for (size_t row = 0; done && row < columns->count; row++) {
-        if (row_is(file, row, CATEGORY_OPERATOR)) {
-            size_t count = ++operators[row_place(columns, row)->track];
+        if (row_is(file, row, category)) {
+            size_t count = ++counts[row_place(columns, row)->track];
             most = count > most ? count : most;
         }
         done = stopper_goes_on(stopper, row, failure);
@@ -22,12 +22,21 @@ static bool busiest_thread(const struct trace_file *file, uint32_t *track,
     *track = TRACK_NONE;
     for (size_t row = 0; done && row < columns->count && *track == TRACK_NONE && most > 0; row++) {
         uint32_t its_track = row_place(columns, row)->track;
-        if (row_is(file, row, CATEGORY_OPERATOR) && operators[its_track] == most)
+        if (row_is(file, row, category) && counts[its_track] == most)
             *track = its_track;
         done = stopper_goes_on(stopper, row, failure);
     }
-    memory_free(operators);
+    memory_free(counts);
     return done;
+}
+
+/* The thread that says what the host does in a file without steps (A5.3). */
+static bool busiest_thread(const struct trace_file *file, uint32_t *track,
+                           const struct stopper *stopper, struct failure *failure)
+{
+    return thread_with_most(file, CATEGORY_OPERATOR, track, stopper, failure) &&
+           (*track != TRACK_NONE ||
+            thread_with_most(file, CATEGORY_USER_ANNOTATION, track, stopper, failure));
 }
 
 static int window_order(const void *a, const void *b)

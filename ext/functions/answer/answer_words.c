@@ -10,6 +10,7 @@
 #include "functions/words/factor_words.h"
 #include "functions/words/label_words.h"
 #include "functions/words/rank_words.h"
+#include "functions/words/repeat_words.h"
 #include "functions/words/verdict_words.h"
 #include "functions/words/work_words.h"
 #include "text/text.h"
@@ -75,7 +76,7 @@ static void write_verdict(struct words *words)
     const struct pair_side *sides = pair->sides;
     struct writer *text = &words->body;
     bool steps = sides[0].windows > 0 || sides[1].windows > 0;
-    write_judged(text, facts->judged, &facts->pair.verdict, sides[1].windows);
+    write_judged(text, facts->judged, &facts->pair.verdict, pair);
     if (!words->answer->compared) {
         write_string(text, ": no events in ");
         write_string(text, sides[0].count > 0   ? "test"
@@ -151,6 +152,8 @@ static void write_order(struct words *words, int brevity)
         write_string(text, brevity < BRIEF_ALL ? ": all parts are equal; " : ": parts are equal; ");
     else if (pair->strata_count > 1)
         write_format(text, ", of %lld sizes; ", (long long)pair->strata_count);
+    else if (pair->sides[0].windows <= 1 && pair->sides[1].windows <= 1) /* a sample of each */
+        write_string(text, "; ");
     else if (pair_is_apart(pair))
         write_format(text, ": %s%s; ", brevity < BRIEF_ALL ? "all " : "",
                      longer ? "longer" : "shorter");
@@ -222,7 +225,8 @@ const char *caution_code(const struct answer *answer, const struct caution *caut
         [CAUTION_MODE] = "modes",          [CAUTION_OVERHEAD] = "overhead",
         [CAUTION_LOAD] = "load",           [CAUTION_CLOCK] = "clock",
         [CAUTION_RANKS] = "ranks",         [CAUTION_OUTLIER] = "outlier",
-        [CAUTION_LONG_STEP] = "long_step", [CAUTION_GAINS] = "gains"};
+        [CAUTION_LONG_STEP] = "long_step", [CAUTION_REPEAT] = "range",
+        [CAUTION_GAINS] = "gains"};
     return caution->code == CAUTION_CHECK
                ? check_words_topic(answer->facts.checks.items[caution->of].code)
                : codes[caution->code];
@@ -386,6 +390,9 @@ static void write_caution(struct words *words)
     case CAUTION_OUTLIER:
         write_outlier(words, caution);
         break;
+    case CAUTION_REPEAT:
+        repeat_write(text, &answer->cautions.repeat, LINE_LENGTH - characters_of(&words->prefix));
+        break;
     default:
         write_long_step(words, caution);
         break;
@@ -548,7 +555,7 @@ static bool judge_in_words(struct words *words, struct answer_line *line)
 {
     const struct answer_facts *facts = &words->answer->facts;
     struct writer text = {0};
-    write_judged(&text, facts->judged, &facts->pair.verdict, facts->pair.pair.sides[1].windows);
+    write_judged(&text, facts->judged, &facts->pair.verdict, &facts->pair.pair);
     line->words = text.failed ? NAME_NONE
                               : names_intern(&words->answer->causes.texts, text.bytes, text.length);
     writer_clear(&text);

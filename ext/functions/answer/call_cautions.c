@@ -375,6 +375,37 @@ static bool add_long_steps(struct caution_finder *finder)
     return true;
 }
 
+/* The file of the lowest rank of a side that is compared; NULL: none is. */
+static const struct trace_file *first_file(const struct trace *trace)
+{
+    const struct trace_member *lowest = NULL;
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct trace_member *member = &trace->members[i];
+        if (member->chosen && (!lowest || member->rank < lowest->rank))
+            lowest = member;
+    }
+    return lowest ? lowest->file : NULL;
+}
+
+/* C18: adds that a range repeats in whole traces, unless the call says which events are steps. */
+static bool add_repeat(struct caution_finder *finder)
+{
+    struct answer_facts *facts = finder->facts;
+    struct call *call = facts->call;
+    struct repeat *repeat = &finder->found->repeat;
+    sqlite3_value *steps = call->values[argument_of(call, NAMES_STEPS, 0)];
+    if (!pair_is_whole(&facts->pair.pair) || facts->judged == JUDGED_SAME ||
+        (steps && sqlite3_value_type(steps) != SQLITE_NULL))
+        return true;
+    if (!facts_each(facts))
+        return false;
+    const struct trace_file *files[2] = {first_file(&facts->each[0].trace),
+                                         first_file(&facts->each[1].trace)};
+    return !files[0] || !files[1] ||
+           (repeat_find(repeat, files, call_stopper(call), &call->failure) &&
+            (!repeat->name || add(finder, CAUTION_REPEAT, SEVERE_REPEAT, 0)));
+}
+
 bool call_cautions_find(struct answer_facts *facts, double untraced, struct call_cautions *found)
 {
     struct caution_finder finder = {
@@ -390,7 +421,7 @@ bool call_cautions_find(struct answer_facts *facts, double untraced, struct call
                 add_overhead(&finder, untraced) && add_loads(&finder) && add_clocks(&finder) &&
                 (facts->pair.ranks.left_out.count == facts->pair.ranks.left_out.taken ||
                  add(&finder, CAUTION_RANKS, SEVERE_LEFT_OUT, 0)) &&
-                add_outliers(&finder) && add_long_steps(&finder);
+                add_outliers(&finder) && add_long_steps(&finder) && add_repeat(&finder);
     request.largest = finder.largest;
     for (size_t i = 0; done && i < found->chosen.count; i++)
         request.is_severe = request.is_severe || found->chosen.items[i].severity == SEVERE_DEVICE;

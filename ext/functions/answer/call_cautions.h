@@ -5,12 +5,14 @@
 #define TRACEDIFF_CALL_CAUTIONS_H
 
 #include "analysis/answer/cautions.h"
+#include "analysis/answer/repeats.h"
 #include "functions/facts/answer_facts.h"
 #include "functions/facts/call_long_steps.h"
 
 struct call_cautions {
     struct cautions chosen;
     struct long_steps long_steps;
+    struct repeat repeat; /* borrowed from the files of the facts */
 };
 
 /* Finds the cautions of a pair that has something to compare. `untraced`: ms, the difference

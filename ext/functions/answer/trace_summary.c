@@ -30,8 +30,8 @@ static const struct table_column columns_of_summary[] = {
      "of diff_ms"},
     {"code", "TEXT",
      "of the verdict: slower, faster, same or unknown; of a caution: its topic in "
-     "trace_comparability, load, overhead, clock, ranks, outlier or long_step; of a cause its kind "
-     "in trace_step_causes, 'like sizes' or 'mix'"},
+     "trace_comparability, load, overhead, clock, ranks, outlier, long_step or range; of a cause "
+     "its kind in trace_step_causes, 'like sizes' or 'mix'"},
     {"words", "TEXT",
      "of the verdict, a caution, a cause and work: what the text says without numbers of other "
      "columns, in full"},

@@ -115,7 +115,7 @@ static void add_judgement(struct result *result, const struct answer_facts *fact
     const struct time_format amounts = time_format_of(&pair->pair);
     struct writer text = {0};
     result_string(result, judged_word(facts->judged, &pair->verdict));
-    write_judged(&text, facts->judged, &pair->verdict, pair->pair.sides[1].windows);
+    write_judged(&text, facts->judged, &pair->verdict, &pair->pair);
     add_text(result, &text);
     add_integer(result, facts->judged != JUDGED_NOTHING, pair_is_apart(&pair->pair));
     if (facts->load.there)

@@ -69,6 +69,21 @@ static bool take_step(void *to, const struct attributed_step *found)
     return count_phase(steps, found->form);
 }
 
+/* How many steps the lowest rank has, of which 'steady' leaves some; 0: others were asked for. */
+static bool count_steady(struct call *call, const struct trace *trace, int side, int64_t *steps)
+{
+    const struct trace_member *lowest = trace_reference(trace);
+    struct selection asked;
+    bool done = argument_selection(call, argument_of(call, NAMES_ITERATIONS, side), &asked);
+    bool steady = done && (asked.kind == SELECT_DEFAULT || asked.kind == SELECT_STEADY);
+    *steps = 0;
+    for (size_t i = 0; steady && lowest && i < trace->count; i++)
+        if (trace->members[i].chosen && trace->members[i].rank == lowest->rank)
+            *steps += (int64_t)trace->members[i].steps->iteration_count;
+    selection_clear(&asked);
+    return done;
+}
+
 /* Reads the steps of a side. */
 static bool read_steps(struct call *call, const struct checks_request *request, int side,
                        struct checks *checks)
@@ -76,7 +91,8 @@ static bool read_steps(struct call *call, const struct checks_request *request, 
     const struct call_trace *opened = &request->opened[side];
     struct steps_read steps = {.checks = checks, .side = side, .ranks = opened->trace.ranks};
     steps.from = (struct steps_walk){.take = take_step, .to = &steps};
-    bool done = steps_walk_take(call, opened, LEVEL_MODULE, request->clock, &steps.from) &&
+    bool done = count_steady(call, &opened->trace, side, &checks->sides[side].steady_of) &&
+                steps_walk_take(call, opened, LEVEL_MODULE, request->clock, &steps.from) &&
                 check_steps_add(&checks->sides[side], steps.items, steps.count, &call->failure);
     steps_walk_close(&steps.from);
     memory_free(steps.items);

@@ -11,7 +11,7 @@ static const struct table_column columns_of_files[] = {
     {"file", "TEXT", "path"},
     {"rank", "INTEGER", "rank; NULL for a file that is not a trace"},
     {"rank_source", "TEXT",
-     "where the rank comes from: distributedInfo, database, name or order"},
+     "where the rank comes from: distributedInfo, database, name, process or order"},
     {"world_size", "INTEGER", "distributedInfo.world_size"},
     {"backend", "TEXT", "distributedInfo.backend"},
     {"device", "TEXT", "name of the first device"},
@@ -101,7 +101,8 @@ static const char summary_sql[] =
 static void add_file_row(struct call *call, struct result *result, const struct call_trace *opened,
                          size_t i)
 {
-    static const char *const sources[] = {"distributedInfo", "database", "name", "order"};
+    static const char *const sources[] = {"distributedInfo", "database", "name", "process",
+                                          "order"};
     static const struct trace_file nothing = {.first = NUMBER_NONE, .last = NUMBER_NONE};
     const struct trace_member *member = &opened->trace.members[i];
     const struct trace_file *file = member->file ? member->file : &nothing;

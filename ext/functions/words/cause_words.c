@@ -1,5 +1,6 @@
 #include "cause_words.h"
 
+#include "analysis/causes/cause_parts.h"
 #include "base/memory.h"
 #include "naming/label.h"
 #include "text/ascii.h"
@@ -210,6 +211,19 @@ static void write_synchronized(struct cause_words *words, const struct cause *ca
     }
 }
 
+/* Whether most time of a cause is in gaps that have names (A5.4). */
+static bool is_between(const struct causes *causes, const struct cause *cause)
+{
+    wide_time named = 0, all = 0;
+    for (size_t i = cause->parts; i > 0; i = causes->parts->items[i - 1].next) {
+        const struct cause_part *part = &causes->parts->items[i - 1];
+        wide_time time = part->time[0] + part->time[1];
+        all += time;
+        named += causes->parts->places[part->first].name != NAME_NONE ? time : 0;
+    }
+    return 2 * named > all;
+}
+
 static void write_kind(struct cause_words *words, const struct cause *cause)
 {
     struct writer *text = &words->text;
@@ -223,10 +237,12 @@ static void write_kind(struct cause_words *words, const struct cause *cause)
     case CAUSE_NOT_RECORDED:
         if (cause->name != NAME_NONE)
             write_name_of(words, cause);
+        else if (cause->step_class != CLASS_UNRECORDED)
+            write_string(text, "idle, nothing recorded of the host");
         else
-            write_string(text, cause->step_class == CLASS_UNRECORDED
-                                   ? "nothing recorded of the host"
-                                   : "idle, nothing recorded of the host");
+            write_string(text, is_between(words->causes, cause)
+                                   ? "between what is recorded of the host"
+                                   : "nothing recorded of the host");
         if (cause->name == NAME_NONE && words->unrecorded > 1)
             write_string(text, ", elsewhere");
         break;

@@ -201,7 +201,17 @@ static void put_recorded(sqlite3_str *text, const struct checks *checks, const s
 static void put_few_steps(sqlite3_str *text, const struct checks *checks, const struct check *check)
 {
     int64_t c = checks->sides[0].numbers, t = checks->sides[1].numbers;
-    int64_t numbers = check->side ? t : c;
+    int64_t numbers = check->side ? t : c, of = checks->sides[check->side].steady_of;
+    bool one = numbers == 1 && of > 1 && (c != t || of == checks->sides[!check->side].steady_of);
+    if (one) {
+        sqlite3_str_appendf(text, "'steady' leaves %s%s1 step of %lld",
+                            c == t ? "" : sides_in_words[check->side], c == t ? "" : " ", of);
+        sqlite3_str_appendall(text, c == t ? " a side" : "");
+        if (c != t && check->same >= 0)
+            sqlite3_str_appendf(text, ", test %lld", t);
+        sqlite3_str_appendall(text, ": too few to tell how much steps vary");
+        return;
+    }
     if (c != t)
         sqlite3_str_appendf(text, "%s has ", sides_in_words[check->side]);
     sqlite3_str_appendf(text, "%lld step%s", numbers, numbers == 1 ? "" : "s");

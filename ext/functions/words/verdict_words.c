@@ -17,12 +17,14 @@ const char *verdict_words(const struct pair_verdict *verdict)
 }
 
 void write_judged(struct writer *text, enum judged judged, const struct pair_verdict *verdict,
-                  int64_t steps)
+                  const struct pair *pair)
 {
     static const char *const others[] = {[JUDGED_NOTHING] = "nothing to compare",
                                          [JUDGED_SAME] = "no difference",
                                          [JUDGED_UNCLEAR] = "no clear difference",
                                          [JUDGED_OTHER_WORK] = "test does other work"};
+    if (pair_is_whole(pair))
+        write_string(text, "one trace per side, ");
     if (judged == JUDGED_LOAD) {
         write_string(text, verdict->is == VERDICT_SLOWER ? "test is slower, as load explains"
                                                          : "test is faster, as load explains");
@@ -32,7 +34,7 @@ void write_judged(struct writer *text, enum judged judged, const struct pair_ver
         write_string(text, "test is slower here in ");
         write_integer(text, verdict->slow);
         write_string(text, " of ");
-        write_integer(text, steps);
+        write_integer(text, pair->sides[1].windows);
         write_string(text, " steps");
     } else {
         write_string(text, "test is ");

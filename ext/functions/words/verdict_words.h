@@ -10,9 +10,9 @@
 /* As trace_verdict says it, such as 'slower here'. */
 const char *verdict_words(const struct pair_verdict *verdict);
 
-/* As trace_summary says it, such as 'test is slower here'. `steps` are those of test. */
+/* As trace_summary says it, such as 'test is slower here'. */
 void write_judged(struct writer *text, enum judged judged, const struct pair_verdict *verdict,
-                  int64_t steps);
+                  const struct pair *pair);
 
 /* slower, faster, same or unknown */
 const char *judged_code(enum judged judged, const struct pair_verdict *verdict);
