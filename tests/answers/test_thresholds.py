@@ -323,6 +323,18 @@ class Amounts(Asking):
             self.sides([100] * 3, [100 + more] * 3)
             self.assertIn(text, self.first("text"))
 
+    def test_a_hundredth_has_digits_of_its_own(self):
+        for ms, text, steps in ((101, "10.00 -> 0.10 s a step", "3 of 0.10:"),
+                                (99, "10.00 s -> 99.0 ms a step", "3 of 99.0 ms:"),
+                                (0.0256, "10.0 s -> 25.6 us a step", "3 of 25.6 us:")):
+            self.sides([10000] * 3, [ms] * 3)
+            self.assertIn(": " + text, self.first("text"))
+            self.assertIn(steps, self.lines("text")[1])
+        self.sides([500000] * 3, [3200] * 3)
+        self.assertIn(": 500 -> 3.20 s a step", self.first("text"))
+        self.sides([0.0256] * 3, [12] * 3)
+        self.assertIn(": 25.6 us -> 12.0 ms a step", self.first("text"))
+
     def test_two_digits_of_percents(self):
         for more, text in ((0.994, "(+0.99 %)"), (0.996, "(+1.0 %)"), (9.94, "(+9.9 %)"), (9.96, "(+10 %)")):
             self.sides([100] * 3, [100 + more] * 3)

@@ -50,6 +50,7 @@
 #define LOAD_BEYOND 0.5 /* C7, L7.5: of the difference, by operators, beyond what load explains */
 #define AMOUNT_DIGITS 3 /* C13.1: of the difference; and decimals, at most */
 #define SECONDS_FROM 10000.0 /* C13.1: ms; steps from there on are in s */
+#define FAR_SMALLER 0.01 /* C13.4: of the other time, below which a time has its own digits */
 #define RATIO_DIGITS 2 /* C13.2: of percent, and of how many times */
 #define TIMES_FROM 999.5 /* C13.2: percent; from there on it is said how many times */
 #define SHARES_BELOW 9.995 /* C13.2: of the difference; shares from there on are not said */

@@ -37,13 +37,23 @@ static void write_time(struct words *words, struct writer *text, double ms)
     write_format(text, "%.*f", words->amounts.digits, ms / words->amounts.size);
 }
 
-/* `12.3 -> 45.6 ms a step` */
+/* A time as `own` has it, with the unit if that is not the one of `other`, or there is none. */
+static void write_time_as(struct writer *text, const struct time_format *own, double ms,
+                          const struct time_format *other)
+{
+    write_format(text, "%.*f", own->digits, ms / own->size);
+    if (!other || own->size != other->size)
+        write_format(text, " %s", own->unit);
+}
+
+/* `12.3 -> 45.6 ms`, `12.3 s -> 45.6 ms` */
 static void write_both(struct words *words, struct writer *text, double control, double test)
 {
-    write_time(words, text, control);
+    const struct time_format own[] = {time_format_beside(&words->amounts, control, test),
+                                      time_format_beside(&words->amounts, test, control)};
+    write_time_as(text, &own[0], control, &own[1]);
     write_string(text, " -> ");
-    write_time(words, text, test);
-    write_format(text, " %s a ", words->amounts.unit);
+    write_time_as(text, &own[1], test, NULL);
 }
 
 /* The difference at like sizes, as a part of the step of control. */
@@ -89,12 +99,12 @@ static void write_verdict(struct words *words)
         write_alike_percent(words, text);
         write_string(text, "; over all sizes ");
         write_both(words, text, sides[0].mean, sides[1].mean);
-        write_string(text, "step");
+        write_string(text, " a step");
         return;
     }
     write_string(text, pair->strata_count > 1 ? " over all sizes: " : ": ");
     write_both(words, text, sides[0].mean, sides[1].mean);
-    write_string(text, steps ? "step, " : "trace, ");
+    write_string(text, steps ? " a step, " : " a trace, ");
     if (fabs(pair_diff(pair)) < words->amounts.least) {
         write_format(text, "0 %s", words->amounts.unit);
     } else {
@@ -107,14 +117,14 @@ static void write_verdict(struct words *words)
 enum brevity { BRIEF_UNIT = 1, BRIEF_ALL, BRIEF_STEPS, BRIEF_RECORDING, BREVITIES };
 
 /* `3.044-3.072` */
-static void write_range(struct words *words, const struct pair_side *side)
+static void write_range(struct words *words, const struct pair_side *side,
+                        const struct time_format *own)
 {
     struct writer *text = &words->body;
     size_t low = text->length;
-    write_time(words, text, side->low);
+    write_format(text, "%.*f", own->digits, side->low / own->size);
     size_t length = text->length - low;
-    write_string(text, "-");
-    write_time(words, text, side->high);
+    write_format(text, "-%.*f", own->digits, side->high / own->size);
     if (!text->failed && text->length == low + 2 * length + 1 &&
         memcmp(text->bytes + low, text->bytes + low + length + 1, length) == 0)
         text->length = low + length;
@@ -161,6 +171,10 @@ static void write_order(struct words *words, int brevity)
 static void write_coverage_by(struct words *words, int brevity)
 {
     const struct pair_side *sides = words->answer->facts.pair.pair.sides;
+    const struct time_format own[] = {
+        time_format_beside(&words->amounts, sides[0].mean, sides[1].mean),
+        time_format_beside(&words->amounts, sides[1].mean, sides[0].mean)};
+    bool alike = own[0].size == own[1].size;
     const char *of = brevity < BRIEF_ALL     ? " steps of "
                      : brevity < BRIEF_STEPS ? " steps "
                                              : " of ";
@@ -172,14 +186,16 @@ static void write_coverage_by(struct words *words, int brevity)
         write_format(text, "%lld%s", (long long)sides[0].windows, of);
     else
         write_string(text, sides[1].windows > 0 ? "a whole trace of " : "whole traces of ");
-    write_range(words, &sides[0]);
-    if (brevity < BRIEF_UNIT || words->amounts.size > 1)
-        write_format(text, " %s", words->amounts.unit);
+    write_range(words, &sides[0], &own[0]);
+    if (brevity < BRIEF_UNIT || own[0].size > 1 || !alike)
+        write_format(text, " %s", own[0].unit);
     if (sides[1].windows > 0)
         write_format(text, ", %lld of ", (long long)sides[1].windows);
     else
         write_string(text, sides[0].windows > 0 ? ", a whole trace of " : " and ");
-    write_range(words, &sides[1]);
+    write_range(words, &sides[1], &own[1]);
+    if (!alike)
+        write_format(text, " %s", own[1].unit);
     write_order(words, brevity);
     write_ranks_of(words);
     if (words->answer->facts.judged != JUDGED_SAME)
@@ -210,7 +226,7 @@ static void write_untraced(struct words *words)
     struct writer *text = &words->body;
     write_string(text, "untraced: ");
     write_both(words, text, words->line->control_ms, words->line->test_ms);
-    write_string(text, "step, ");
+    write_string(text, " a step, ");
     write_change_of(words, text, words->line->diff_ms);
     write_string(text, "; traced ");
     write_change_of(words, text, pair_diff(&words->answer->facts.pair.pair));
@@ -327,10 +343,11 @@ static void write_long_step(struct words *words, const struct caution *caution)
     else
         write_string(text, "a step of ");
     write_string(text, side_names[step->side]);
+    const struct time_format own = time_format_beside(&words->amounts, side->median, side->high);
     write_string(text, " takes ");
     write_time(words, text, side->high);
     write_format(text, " %s, median ", words->amounts.unit);
-    write_time(words, text, side->median);
+    write_time_as(text, &own, side->median, &words->amounts);
     if (one) {
         write_string(text, "; ");
         write_surplus(words, step);
