@@ -446,6 +446,9 @@ static void write_gain(struct words *words)
     const struct answer_cause *cause = &causes->items[words->line->of];
     double least = words->amounts.least;
     struct writer *text = &words->tail;
+    bool faster = pair_diff(&words->answer->facts.pair.pair) < 0;
+    if (faster && cause->diff_ms < 0)
+        return; /* C16.5 */
     if (cause->untold && fabs(cause->diff_ms) >= GAIN_UNITS * least) {
         write_undone(words);
         write_format(text, "not known (%s hidden)", cause->diff_ms > 0 ? "less" : "more");
@@ -457,6 +460,8 @@ static void write_gain(struct words *words)
     write_undone(words);
     if (fabs(cause->gain_ms) < least)
         write_string(text, "no change");
+    else if (faster && cause->gain_ms < 0)
+        write_string(text, "no gain");
     else
         write_change_of(words, text, -cause->gain_ms);
     if (cause->hidden_by == NAME_NONE)
