@@ -23,6 +23,7 @@ class Lines(unittest.TestCase):
     def test_what_is_planted_in_the_example(self):
         self.assertEqual(lines(*GPU), [
             "test is slower here: 3.052 -> 3.735 ms a step, +0.684 ms (+22 %)",
+            "device busy 2.362 -> 2.570 ms, exposed communication 0.319 -> 0.499 ms, idle 0.371 -> 0.666 ms",
             "4 steps 3.044-3.072, 4 of 3.728-3.755: longer; job of 2 ranks; one recording a side: see trace_ab",
             "  +0.300 ms   44 %  host late      waiting for DataLoader next batch, from workers",
             "  +0.180 ms   26 %  communication  nccl:all_reduce, not hidden",
@@ -60,6 +61,7 @@ class Lines(unittest.TestCase):
     def test_other_devices_ranks_and_shapes(self):
         self.assertEqual(lines(corpus("hta", "trace_diff", "control"), corpus("hta", "trace_diff", "test")), [
             "test is slower here: 77.1 -> 117.9 ms a step, +40.9 ms (+53 %)",
+            "device busy 50.7 -> 102.2 ms, exposed communication 12.4 -> 11.5 ms, idle 14.0 -> 4.2 ms a step",
             "4 steps of 76.3-78.5, 4 of 114.8-123.1: all longer; ranks 3, 1; one recording a side: see trace_ab",
             "caution: devices differ: NVIDIA A100-PG509-200 / Tesla V100-SXM2-16GB",
             "caution: rank 3 of 8 is compared with rank 1 of 2; no other rank is recorded",
@@ -69,13 +71,13 @@ class Lines(unittest.TestCase):
             "    +7.2 ms   18 %  copies         copies of CompiledFunctionBackward (backward); undone: -8.3 ms",
             "    +5.9 ms   14 %  compute        SplitLookupFunction_rowwise_adagrad_Op...; undone: no change",
             "   -12.0 ms  -29 %  host late      waiting for the host; undone: +1.2 ms",
-            "   +13.0 ms   32 %                 64 smaller parts",
-            "work: NativeLayerNormBackward0 27 -> 15 a step"])
+            "   +13.0 ms   32 %                 64 smaller parts"])
 
     @slow
     def test_a_loader_without_workers(self):
         self.assertEqual(lines(corpus("kineto", "resnet50_workers_0"), corpus("kineto", "resnet50_workers_4")), [
             "test is faster here: 177.9 -> 135.0 ms a step, -42.9 ms (-24 %)",
+            "device busy 100.6 -> 102.2 ms, exposed communication 0, idle 77.3 -> 32.7 ms a step",
             "4 steps of 174.6-182.2 ms, 4 of 123.0-163.5: all shorter; rank 0; one recording a side: see trace_ab",
             "caution: step 9 of test takes 163.5 ms, median 126.7; more of aten::batch_norm",
             "   -58.9 ms  137 %  host late      waiting for DataLoader next batch, in this process gone, 1 a step",
@@ -228,6 +230,8 @@ class AnyPair(InFolder):
             for _, _, text, *_ in rows:
                 self.assertLessEqual(len(text), 100)
                 self.assertNotIn("\n", text)
+            totals = [row for row in rows if row[1] == "totals"]
+            rows = [row for row in rows if row[1] != "totals"]
             self.assertEqual([row[1] for row in rows[:2]], ["verdict", "coverage"])
             kept = self.rows(f"SELECT control_iterations, test_iterations FROM trace_verdict({marks})", *arguments)[0]
             (control, test), = self.rows("SELECT sum(control_time) / 1000, sum(test_time) / 1000"
@@ -240,7 +244,19 @@ class AnyPair(InFolder):
                 self.assertAlmostEqual(sum(row[5] for row in parts), test - control, delta=1e-6 * max(1, control))
             else:
                 self.assertIn("no difference", rows[0][2])
+            for row in totals:
+                self.assertEqual(row[0], 2)
+                self.check_totals(row, marks, arguments, kept)
         return [row[2] for row in rows]
+
+    def check_totals(self, row, marks, arguments, kept):
+        """They are the classes of trace_step_diff (C18), and the line has the numbers of what changed most."""
+        sums = self.rows("SELECT sum(control_time) / 1000, sum(test_time) / 1000 FROM"
+                         " trace_step_diff(?, ?, ?, ?, ?, ?) GROUP BY CASE WHEN class IN ('compute', 'memory')"
+                         " THEN 1 WHEN class = 'comm' THEN 2 ELSE 3 END", *(*arguments, None, None)[:4], *kept)
+        most = max(sums, key=lambda pair: abs(pair[1] - pair[0]))
+        for found, expected in zip(row[3:], (*most, most[1] - most[0])):
+            self.assertAlmostEqual(found, expected, delta=1e-6 * max(1, most[0]))
 
     def test_examples(self):
         pairs = (GPU, CPU[::-1], (GPU[0], CPU[0]), CPU, GPU[::-1], (CPU[1], GPU[1]))
@@ -248,6 +264,21 @@ class AnyPair(InFolder):
             self.check(*pair)
         for pair in pairs[:series(2, 6)]:
             self.check(*pair, "all", "all", "all", "all")
+
+    def test_totals_come_second(self):
+        """Compute and copies, communication that nothing hides, and the rest (C18)."""
+        for side, dur in (("a", 1193), ("b", 361)):
+            events = [each for number in range(3) for at in [(2000 + dur) * number] for each in (
+                step(number, at, 2000 + dur), event("aten::mm", at, 30), launch(at + 10, 5, 10 * number + 1),
+                kernel("gemm", at + 100, dur - 61, 10 * number + 1), launch(at + 20, 5, 10 * number + 2),
+                kernel("Memcpy HtoD (Pageable -> Device)", at + 1800, 61, 10 * number + 2))]
+            write(f"{side}.json", document(*events))
+        ask = "SELECT line, text, code, round(diff_ms, 9), words = text FROM trace_summary(?, ?) WHERE kind = 'totals'"
+        [row] = self.rows(ask, "a.json", "b.json")
+        self.assertEqual(row, (2, "device busy 1.193 -> 0.361 ms, exposed communication 0, idle 2.000 -> 2.000 ms a step",
+                               "busy", -0.832, 1))
+        self.assertEqual(self.rows(ask, "a.json", "a.json"), [])
+        self.check("a.json", "b.json")
 
     def test_ranks_of_one_run(self):
         found = self.check(GPU[1], GPU[1], 0, 1)

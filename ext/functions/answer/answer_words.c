@@ -113,6 +113,35 @@ static void write_verdict(struct words *words)
     }
 }
 
+/* `device busy 12.3 -> 45.6 ms, exposed communication 0, idle 1.2 -> 3.4 ms a step` */
+static void write_totals_by(struct words *words, int brevity)
+{
+    const char *names[] = {"device busy ",
+                           brevity < 2 ? ", exposed communication " : ", communication ",
+                           ", idle "};
+    const struct pair_side *sides = words->answer->facts.pair.pair.sides;
+    struct writer *text = &words->body;
+    text->length = 0;
+    for (int i = 0; i < TOTALS; i++) {
+        const double *ms = words->answer->totals[i];
+        write_string(text, names[i]);
+        if (ms[0] == 0 && ms[1] == 0)
+            write_string(text, "0");
+        else
+            write_both(words, text, ms[0], ms[1]);
+    }
+    if (brevity < 1)
+        write_string(text, sides[0].windows > 0 || sides[1].windows > 0 ? " a step" : " a trace");
+}
+
+static void write_totals(struct words *words)
+{
+    int brevity = 0;
+    write_totals_by(words, brevity);
+    while (words->body.length > LINE_LENGTH && brevity < 2)
+        write_totals_by(words, ++brevity);
+}
+
 /* How much is said of the coverage, so that there is room: the shorter, the less. */
 enum brevity { BRIEF_UNIT = 1, BRIEF_ALL, BRIEF_STEPS, BRIEF_RECORDING, BREVITIES };
 
@@ -513,6 +542,9 @@ static bool write_line(struct words *words)
     case LINE_VERDICT:
         write_verdict(words);
         break;
+    case LINE_TOTALS:
+        write_totals(words);
+        break;
     case LINE_COVERAGE:
         write_coverage(words);
         break;
@@ -544,7 +576,7 @@ static bool join(struct words *words, struct answer_line *line)
 {
     struct names *texts = &words->answer->causes.texts;
     struct writer *body = &words->body, whole = {0};
-    bool told = line->kind == LINE_CAUTION || line->kind == LINE_CAUSE || line->kind == LINE_WORK;
+    bool told = line->kind == LINE_TOTALS || line->kind == LINE_CAUTION || line->kind == LINE_CAUSE || line->kind == LINE_WORK;
     if (body->failed || words->prefix.failed || words->tail.failed || words->behind.failed)
         return false;
     body->length = text_visible(body->bytes, body->length);
