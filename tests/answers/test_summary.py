@@ -280,6 +280,30 @@ class AnyPair(InFolder):
         self.assertEqual(self.rows(ask, "a.json", "a.json"), [])
         self.check("a.json", "b.json")
 
+    def test_time_divided_by_the_scale_of_tensors(self):
+        """In the caution, without the tensors if there is no room for both (C19)."""
+        for side, size in (("a", 4), ("b", 32)):
+            events, at = [], 0
+            for number in range(5):
+                events += [step(number, at, 100 * size + 300),
+                           event("aten::gelu", at + 10, 40, args={"Input Dims": [[size, 256, 512]]}),
+                           launch(at + 15, 10, number + 1), kernel("gelu", at + 100, 100 * size, number + 1)]
+                at += 100 * size + 300
+            write(f"{side}.json", document(*events))
+        ask = "SELECT text, round(control_ms, 6), round(test_ms, 6) FROM trace_summary(?, ?) WHERE code = 'shapes'"
+        self.assertEqual(self.rows(ask, "a.json", "b.json"), [
+            ("caution: tensors are 8 times as large: [4,256,512] -> [32,256,512]; divided by 8: 0.70 -> 0.44 ms",
+             0.7, 0.4375)])
+        self.assertEqual(self.rows(ask, "b.json", "a.json"), [
+            ("caution: tensors are 1/8 as large: [32,256,512] -> [4,256,512]; divided by 8: 0.44 -> 0.70 ms",
+             0.4375, 0.7)])
+        for side in "ab":
+            with open(f"{side}.json") as file:
+                text = file.read()
+            write(f"{side}.json", text.replace("256, 512]", "2560, 5120, 1]"))
+        self.assertEqual(self.rows(ask, "a.json", "b.json")[0][0],
+                         "caution: tensors are 8 times as large; divided by 8: 0.70 -> 0.44 ms")
+
     def test_ranks_of_one_run(self):
         found = self.check(GPU[1], GPU[1], 0, 1)
         self.assertEqual(found[0], "no clear difference: 3.74 -> 3.74 ms a step, 0 ms")
@@ -365,7 +389,7 @@ class AnyPair(InFolder):
         """That is said once."""
         copy, work = "Memcpy HtoD (Pageable -> Device)", ("gemm", [[64, 64]], ["float"])
         sides = [[(copy, [shape], ["float"]) for shape in side] + [work] for side in ([[8, 3], [8]], [[16, 3], [16]])]
-        self.assertEqual([[text for text in found if "shapes" in text or "tensors" in text]
+        self.assertEqual([[text.partition(";")[0] for text in found if "shapes" in text or "tensors" in text]
                           for found in self.cautions(*sides)],
                          [["caution: tensors are 2 times as large: [8,3] -> [16,3]"],
                           ["caution: tensors are 1/2 as large: [16,3] -> [8,3]"]])

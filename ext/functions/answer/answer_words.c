@@ -21,6 +21,8 @@ struct words {
     struct time_format amounts;
     const struct answer_line *line;
     struct writer prefix, body, tail, behind;
+    struct writer shorter; /* what stands for the body if there is no room for that; empty: it is
+                           ** cut */
 };
 
 static const char *const side_names[] = {"control", "test"};
@@ -396,6 +398,19 @@ static void write_check(struct words *words, const struct caution *caution)
     sqlite3_free(why);
 }
 
+/* Writes the times of the caution about the scale of tensors (C19). */
+static void write_scaled(struct words *words, const struct check *check)
+{
+    struct writer *text = &words->tail;
+    int larger = check->scale[1] > check->scale[0];
+    double scale = (double)check->scale[larger] / (double)check->scale[!larger];
+    write_format(text, "; divided by %.4g: ", scale);
+    write_both(words, text, words->line->control_ms, words->line->test_ms);
+    const char *end = words->body.length ? memchr(words->body.bytes, ':', words->body.length) : NULL;
+    if (end)
+        write_bytes(&words->shorter, words->body.bytes, (size_t)(end - words->body.bytes));
+}
+
 static void write_caution(struct words *words)
 {
     const struct answer *answer = words->answer;
@@ -410,6 +425,8 @@ static void write_caution(struct words *words)
     switch (caution->code) {
     case CAUTION_CHECK:
         write_check(words, caution);
+        if (!isnan(words->line->test_ms))
+            write_scaled(words, &answer->facts.checks.items[caution->of]);
         break;
     case CAUTION_MODE:
         write_change_of_runs(text, &answer->facts.work, &answer->facts.work.items[caution->of],
@@ -577,7 +594,8 @@ static bool join(struct words *words, struct answer_line *line)
     struct names *texts = &words->answer->causes.texts;
     struct writer *body = &words->body, whole = {0};
     bool told = line->kind == LINE_TOTALS || line->kind == LINE_CAUTION || line->kind == LINE_CAUSE || line->kind == LINE_WORK;
-    if (body->failed || words->prefix.failed || words->tail.failed || words->behind.failed)
+    if (body->failed || words->prefix.failed || words->tail.failed || words->behind.failed ||
+        words->shorter.failed)
         return false;
     body->length = text_visible(body->bytes, body->length);
     if (told)
@@ -587,6 +605,8 @@ static bool join(struct words *words, struct answer_line *line)
         write_bytes(&words->tail, words->behind.bytes, words->behind.length);
         taken += characters_of(&words->behind);
     }
+    if (taken + characters_of(body) > LINE_LENGTH && words->shorter.length > 0)
+        body = &words->shorter;
     write_bytes(&whole, words->prefix.bytes, words->prefix.length);
     write_cut(&whole, body->bytes, body->length, LINE_LENGTH > taken ? LINE_LENGTH - taken : 0);
     write_bytes(&whole, words->tail.bytes, words->tail.length);
@@ -618,10 +638,12 @@ bool answer_words_write(struct answer *answer)
         done = write_line(&words) && join(&words, &answer->lines[i]) &&
                (answer->lines[i].kind != LINE_VERDICT || judge_in_words(&words, &answer->lines[i]));
         words.prefix.length = words.body.length = words.tail.length = words.behind.length = 0;
+        words.shorter.length = 0;
     }
     writer_clear(&words.prefix);
     writer_clear(&words.body);
     writer_clear(&words.tail);
     writer_clear(&words.behind);
+    writer_clear(&words.shorter);
     return done;
 }

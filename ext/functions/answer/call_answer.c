@@ -41,6 +41,20 @@ static struct answer_line *add_line(struct answer *answer, enum line_kind kind)
     return line;
 }
 
+/* Gives the caution about the scale of tensors the times of a step, that of the side with larger
+** tensors divided by the scale (C19). */
+static void add_scaled(const struct answer *answer, const struct caution *caution,
+                       struct answer_line *line)
+{
+    const struct pair *pair = &answer->facts.pair.pair;
+    const struct check *check = &answer->facts.checks.items[caution->of];
+    if (caution->code != CAUTION_CHECK || check->scale[0] == 0 || pair->strata_count > 1)
+        return;
+    double scale = (double)check->scale[1] / (double)check->scale[0];
+    line->control_ms = pair->sides[0].mean * fmin(scale, 1);
+    line->test_ms = pair->sides[1].mean / fmax(scale, 1);
+}
+
 static enum total total_of(enum step_class step_class)
 {
     return step_class == CLASS_COMPUTE || step_class == CLASS_MEMORY ? TOTAL_BUSY
@@ -127,6 +141,7 @@ static void add_heads(struct answer *answer)
             line->share = line->diff_ms / pair_diff(pair);
         if (caution_names_rank(answer, caution))
             line->rank = caution->rank;
+        add_scaled(answer, caution, line);
     }
     answer->line_count = at_most(answer->line_count, MOST_HEADS);
 }

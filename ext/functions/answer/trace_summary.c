@@ -13,7 +13,9 @@ static const struct table_column columns_of_summary[] = {
     {"text", "TEXT", "at most 100 characters"},
     {"class", "TEXT", "of a cause, as trace_step_causes has it"},
     {"name", "TEXT", "of a cause or work, in full"},
-    {"control_ms", "REAL", "ms a step in control"},
+    {"control_ms", "REAL",
+     "ms a step in control; of the caution about larger tensors, as in test_ms, divided by how "
+     "much larger they are"},
     {"test_ms", "REAL", "ms a step in test"},
     {"diff_ms", "REAL",
      "ms a step, test minus control: those of causes and rest sum to the verdict's; of totals, as "
