@@ -66,8 +66,8 @@ class Lines(unittest.TestCase):
             "caution: devices differ: NVIDIA A100-PG509-200 / Tesla V100-SXM2-16GB",
             "caution: rank 3 of 8 is compared with rank 1 of 2; no other rank is recorded",
             "caution: 44 % of common operators' time is at common shapes: same model?",
-            "   +17.1 ms   42 %  compute        CompiledFunctionBackward takes over from 18...; undone: -10.7 ms",
-            "    +9.7 ms   24 %  compute        CompiledFunction takes over from 29 operators...; undone: -7.2 ms",
+            "   +17.1 ms   42 %  compute        CompiledFunctio... takes over from 18 operators; undone: -10.7 ms",
+            "    +9.7 ms   24 %  compute        CompiledFunction takes over from 29 operators; undone: -7.2 ms",
             "    +7.2 ms   18 %  copies         copies of CompiledFunctionBackward (backward); undone: -8.3 ms",
             "    +5.9 ms   14 %  compute        SplitLookupFunction_rowwise_adagrad_Op...; undone: no change",
             "   -12.0 ms  -29 %  host late      waiting for the host; undone: +1.2 ms",
@@ -275,7 +275,8 @@ class AnyPair(InFolder):
             write(f"{side}.json", document(*events))
         ask = "SELECT line, text, code, round(diff_ms, 9), words = text FROM trace_summary(?, ?) WHERE kind = 'totals'"
         [row] = self.rows(ask, "a.json", "b.json")
-        self.assertEqual(row, (2, "device busy 1.193 -> 0.361 ms, exposed communication 0, idle 2.000 -> 2.000 ms a step",
+        self.assertEqual(row, (2, "device busy 1.193 -> 0.361 ms, exposed communication 0, idle"
+                               " 2.000 -> 2.000 ms a step",
                                "busy", -0.832, 1))
         self.assertEqual(self.rows(ask, "a.json", "a.json"), [])
         self.check("a.json", "b.json")
@@ -303,6 +304,23 @@ class AnyPair(InFolder):
             write(f"{side}.json", text.replace("256, 512]", "2560, 5120, 1]"))
         self.assertEqual(self.rows(ask, "a.json", "b.json")[0][0],
                          "caution: tensors are 8 times as large; divided by 8: 0.70 -> 0.44 ms")
+
+    def test_kernels_of_one_collective_are_told_apart(self):
+        """By what differs in their names (C13.6)."""
+        for side, more in (("a", 0), ("b", 50)):
+            events = []
+            for number in range(3):
+                at = 1000 * number
+                events.append(step(number, at, 1000))
+                for place, (kind, dur) in enumerate((("f32", 100 + more), ("bf16", 200 + 2 * more))):
+                    own = 10 * number + place
+                    events += [event("nccl:_reduce_scatter_base", at + 10 + 40 * place, 30, cat="user_annotation"),
+                               launch(at + 15 + 40 * place, 2, own),
+                               kernel(f"ncclDevKernel_ReduceScatter_Sum_{kind}_RING_LL(ncclDevKernelArgs)",
+                                      at + 100 + 400 * place, dur, own)]
+            write(f"{side}.json", document(*events))
+        self.assertEqual(self.rows("SELECT words FROM trace_summary('a.json', 'b.json') WHERE class = 'comm'"), [
+            ("nccl:_reduce_scatter_base of bf16, not hidden",), ("nccl:_reduce_scatter_base of f32, not hidden",)])
 
     def test_ranks_of_one_run(self):
         found = self.check(GPU[1], GPU[1], 0, 1)

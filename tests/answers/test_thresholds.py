@@ -377,6 +377,34 @@ class Texts(Asking):
             self.assertEqual(self.of_cause("x" * before + " " + "y" * 60), said)
 
 
+class Replaced(InFolder):
+    """C13.5"""
+
+    def lines(self, name, others=2):
+        """Operators of one area that one operator of test replaces."""
+        for side, new in (("a", 0), ("b", 1)):
+            events = []
+            for number in range(3):
+                at, names = 1000 * number, [name] if new else [f"aten::old{i}" for i in range(others)]
+                events += [step(number, at, 1000), event("work", at + 5, 90, cat="user_annotation")]
+                for place, each in enumerate(names):
+                    own = 10 * number + place
+                    events += [event(each, at + 10 + 20 * place, 10), launch(at + 12 + 20 * place, 2, own),
+                               kernel(f"k_{each}", at + 100 + 200 * place, 100 + 300 * new, own)]
+            write(f"{side}.json", document(*events))
+        return [text for text, in self.rows("SELECT text FROM trace_summary('a.json', 'b.json') WHERE gains = 0"
+                                            " AND code = 'replaced'")]
+
+    def test_one_is_named(self):
+        self.assertIn("aten::new takes over from aten::old0", self.lines("aten::new", 1)[0])
+
+    def test_the_name_is_cut_before_the_noun(self):
+        for length, end in ((37, "n" * 37), (38, "n" * 34 + "...")):
+            text = self.lines("n" * length)[0]
+            self.assertTrue(text.endswith(f"  {end} takes over from 2 operators"), text)
+            self.assertLessEqual(len(text), 100)
+
+
 class Gains(Asking):
     """C16: a kernel beside another one, which hides what it gains."""
 

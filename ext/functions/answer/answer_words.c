@@ -406,9 +406,11 @@ static void write_scaled(struct words *words, const struct check *check)
     double scale = (double)check->scale[larger] / (double)check->scale[!larger];
     write_format(text, "; divided by %.4g: ", scale);
     write_both(words, text, words->line->control_ms, words->line->test_ms);
-    const char *end = words->body.length ? memchr(words->body.bytes, ':', words->body.length) : NULL;
-    if (end)
-        write_bytes(&words->shorter, words->body.bytes, (size_t)(end - words->body.bytes));
+    for (size_t i = 0; i < words->body.length; i++)
+        if (words->body.bytes[i] == ':') {
+            write_bytes(&words->shorter, words->body.bytes, i);
+            break;
+        }
 }
 
 static void write_caution(struct words *words)
@@ -520,6 +522,36 @@ static void write_gain(struct words *words)
     write_bytes(&words->behind, hider->text, hider->length);
 }
 
+/* C13.5: writes what was replaced without areas if there is no room, and cuts the name rather than
+** what was replaced. */
+static bool write_shorter(struct words *words)
+{
+    struct answer *answer = words->answer;
+    const struct answer_causes *causes = &answer->causes;
+    const struct answer_cause *cause = &causes->items[words->line->of];
+    size_t taken = characters_of(&words->prefix) + characters_of(&words->tail), length;
+    struct writer name = {0}, label = {0};
+    if (taken + characters_of(&words->body) <= LINE_LENGTH || cause->of == SIZE_MAX ||
+        cause->name == NAME_NONE ||
+        answer->facts.causes.causes.items[cause->of].kind != CAUSE_REPLACED)
+        return true;
+    write_label_of_name(&label, &causes->texts.items[cause->name]);
+    bool done = answer_cause_text(&answer->facts, causes, words->line->of, NULL, true,
+                                  &words->shorter);
+    length = taken + characters_of(&words->shorter);
+    size_t most = characters_of(&label) + LINE_LENGTH;
+    if (done && length > LINE_LENGTH && most >= LEAST_OF_NAME + length) {
+        write_first(&name, label.bytes, label.length, most - length);
+        const struct name instead = {.text = name.bytes, .length = (uint32_t)name.length};
+        words->shorter.length = 0;
+        done = !name.failed && answer_cause_text(&answer->facts, causes, words->line->of, &instead,
+                                                 true, &words->shorter);
+    }
+    writer_clear(&name);
+    writer_clear(&label);
+    return done;
+}
+
 static bool write_cause(struct words *words)
 {
     const struct answer_causes *causes = &words->answer->causes;
@@ -529,12 +561,12 @@ static bool write_cause(struct words *words)
     if (words->line->counts == NAME_NONE)
         write_bytes(&words->body, text->text, text->length);
     else if (!answer_cause_text(&words->answer->facts, causes, words->line->of,
-                                &causes->texts.items[words->line->counts], &words->body))
+                                &causes->texts.items[words->line->counts], false, &words->body))
         return false;
     if (cause->rank != NUMBER_NONE)
         write_format(&words->tail, ", only on rank %lld", (long long)cause->rank);
     write_gain(words);
-    return true;
+    return write_shorter(words);
 }
 
 static void write_rest(struct words *words)
@@ -593,7 +625,8 @@ static bool join(struct words *words, struct answer_line *line)
 {
     struct names *texts = &words->answer->causes.texts;
     struct writer *body = &words->body, whole = {0};
-    bool told = line->kind == LINE_TOTALS || line->kind == LINE_CAUTION || line->kind == LINE_CAUSE || line->kind == LINE_WORK;
+    bool told = line->kind == LINE_TOTALS || line->kind == LINE_CAUTION ||
+                line->kind == LINE_CAUSE || line->kind == LINE_WORK;
     if (body->failed || words->prefix.failed || words->tail.failed || words->behind.failed ||
         words->shorter.failed)
         return false;
