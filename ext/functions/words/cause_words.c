@@ -113,8 +113,8 @@ static size_t common_length(const struct name *a, const struct name *b, bool bac
     return i;
 }
 
-/* Of causes of one collective, writes the part of the kernel's name that tells them apart: `f32` and
-** `bf16` (C13.6). */
+/* Of causes of one collective, writes the part of the kernel's name that tells them apart: `f32`
+** and `bf16` (C13.6). */
 static void write_apart(struct cause_words *words, const struct cause *cause)
 {
     const struct causes *causes = words->causes;
