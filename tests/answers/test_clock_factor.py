@@ -403,7 +403,7 @@ class Factor(Pairs):
             self.assertAlmostEqual(first["factor"], factor, delta=1e-6)
             self.assertGreater(first["explained_time"] / first["diff_time"], 0.99)
             texts = [text for text, in self.rows("SELECT text FROM trace_summary(?, ?)", *sides)]
-            self.assertEqual(texts[2], f"caution: kernels are {'slower' if factor > 1 else 'faster'} by one factor"
+            self.assertEqual(texts[3], f"caution: kernels are {'slower' if factor > 1 else 'faster'} by one factor"
                                        f" (x{factor:.2f}):"
                                        f" look at the clock first; makes {40.3 if factor > 1 else -40.3:+} ms")
 

@@ -1,4 +1,4 @@
-"""The thresholds of the verdict and of its lines (C1 to C16, L11), each from just below and just above."""
+"""The thresholds of the verdict and of its lines (C1 to C22, L11), each from just below and just above."""
 import unittest
 
 from made import InFolder, document, event, kernel, launch, step, write
@@ -330,6 +330,18 @@ class Amounts(Asking):
             self.sides([100] * 3, [100 + more] * 3)
             self.assertIn(text, self.first("text"))
 
+    def test_a_hundredth_has_digits_of_its_own(self):
+        for ms, text, steps in ((101, "10.00 -> 0.10 s a step", "3 of 0.10:"),
+                                (99, "10.00 s -> 99.0 ms a step", "3 of 99.0 ms:"),
+                                (0.0256, "10.0 s -> 25.6 us a step", "3 of 25.6 us:")):
+            self.sides([10000] * 3, [ms] * 3)
+            self.assertIn(": " + text, self.first("text"))
+            self.assertIn(steps, self.lines("text")[1])
+        self.sides([500000] * 3, [3200] * 3)
+        self.assertIn(": 500 -> 3.20 s a step", self.first("text"))
+        self.sides([0.0256] * 3, [12] * 3)
+        self.assertIn(": 25.6 us -> 12.0 ms a step", self.first("text"))
+
     def test_two_digits_of_percents(self):
         for more, text in ((0.994, "(+0.99 %)"), (0.996, "(+1.0 %)"), (9.94, "(+9.9 %)"), (9.96, "(+10 %)")):
             self.sides([100] * 3, [100 + more] * 3)
@@ -370,6 +382,34 @@ class Texts(Asking):
         """Is cut itself."""
         for before, said in ((34, "x" * 34 + " " + "y" * 27 + "..."), (35, "x" * 35 + "...")):
             self.assertEqual(self.of_cause("x" * before + " " + "y" * 60), said)
+
+
+class Replaced(InFolder):
+    """C13.5"""
+
+    def lines(self, name, others=2):
+        """Operators of one area that one operator of test replaces."""
+        for side, new in (("a", 0), ("b", 1)):
+            events = []
+            for number in range(3):
+                at, names = 1000 * number, [name] if new else [f"aten::old{i}" for i in range(others)]
+                events += [step(number, at, 1000), event("work", at + 5, 90, cat="user_annotation")]
+                for place, each in enumerate(names):
+                    own = 10 * number + place
+                    events += [event(each, at + 10 + 20 * place, 10), launch(at + 12 + 20 * place, 2, own),
+                               kernel(f"k_{each}", at + 100 + 200 * place, 100 + 300 * new, own)]
+            write(f"{side}.json", document(*events))
+        return [text for text, in self.rows("SELECT text FROM trace_summary('a.json', 'b.json') WHERE gains = 0"
+                                            " AND code = 'replaced'")]
+
+    def test_one_is_named(self):
+        self.assertIn("aten::new takes over from aten::old0", self.lines("aten::new", 1)[0])
+
+    def test_the_name_is_cut_before_the_noun(self):
+        for length, end in ((37, "n" * 37), (38, "n" * 34 + "...")):
+            text = self.lines("n" * length)[0]
+            self.assertTrue(text.endswith(f"  {end} takes over from 2 operators"), text)
+            self.assertLessEqual(len(text), 100)
 
 
 class Gains(Asking):

@@ -155,7 +155,7 @@ class Verdict(InFolder):
         write("a.json", trace(1, 1, 1))
         write("b.json", trace(1100, 1100, 1100))
         self.assertEqual(self.value("SELECT text FROM trace_summary('a.json', 'b.json')"),
-                         "test is slower here: 1 -> 1100 ms a step, +1099 ms (x 1,100)")
+                         "test is slower here: 1.00 -> 1100 ms a step, +1099 ms (x 1,100)")
 
     def test_times_without_the_profiler(self):
         write("a.json", trace(10, 11, 10))

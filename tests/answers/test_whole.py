@@ -1,4 +1,4 @@
-"""Traces without steps: which range can be compared instead (C18), and that ranges say what a host does (A5, A11)."""
+"""Traces without steps: which range can be compared instead (C22), and that ranges say what a host does (A5, A11)."""
 import json
 
 from made import InFolder, document, event, kernel, launch, write
@@ -49,7 +49,7 @@ class Asking(InFolder):
 
 
 class Repeats(Asking):
-    """C18"""
+    """C22"""
 
     def test_a_range_of_both(self):
         control, test = frames(30, "transformer", 200), frames(10, "poolformer", 1)

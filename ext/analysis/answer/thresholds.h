@@ -51,11 +51,13 @@
 #define LOAD_BEYOND 0.5 /* C7, L7.5: of the difference, by operators, beyond what load explains */
 #define AMOUNT_DIGITS 3 /* C13.1: of the difference; and decimals, at most */
 #define SECONDS_FROM 10000.0 /* C13.1: ms; steps from there on are in s */
+#define FAR_SMALLER 0.01 /* C13.4: of the other time, below which a time has its own digits */
 #define RATIO_DIGITS 2 /* C13.2: of percent, and of how many times */
 #define TIMES_FROM 999.5 /* C13.2: percent; from there on it is said how many times */
 #define SHARES_BELOW 9.995 /* C13.2: of the difference; shares from there on are not said */
 #define LINE_LENGTH 100 /* C13.3: characters */
 #define CUT_LEAVES 30 /* C13.3: characters; if a text were shorter by so many, a word is cut */
+#define LEAST_OF_NAME 8 /* C13.5: characters of a name that is cut */
 #define MOST_CAUTIONS 3 /* C8 */
 #define MOST_NAMED_RANKS 4 /* C15: of several, that are left out for one reason */
 #define MOST_LINES 12 /* C9.2 */
@@ -75,9 +77,9 @@
 #define LONG_BESIDE 5.0 /* C6.2: times as far from the median as the shortest step */
 
 /* A range that repeats in traces without steps (trace_summary) */
-#define REPEAT_RUNS 5 /* C18.1: of a trace; all but the first and the last are then three or more */
-#define REPEAT_PART 0.5 /* C18.1: of a trace, from the first run to the last */
-#define REPEAT_NAME 30 /* C18.3: characters of a long name */
+#define REPEAT_RUNS 5 /* C22.1: of a trace; all but the first and the last are then three or more */
+#define REPEAT_PART 0.5 /* C22.1: of a trace, from the first run to the last */
+#define REPEAT_NAME 30 /* C22.3: characters of a long name */
 
 /* The brief (trace_brief) */
 #define CLAIM_STEPS 4 /* Z1: a side */

@@ -328,14 +328,15 @@ bool answer_gains_find(struct answer_facts *facts, size_t most, struct answer_ca
 }
 
 bool answer_cause_text(struct answer_facts *facts, const struct answer_causes *causes, size_t i,
-                       const struct name *instead, struct writer *text)
+                       const struct name *instead, bool brief, struct writer *text)
 {
     const struct answer_cause *item = &causes->items[i];
     struct cause_words words;
     bool done = cause_words_begin(&words, &facts->causes);
     words.bare = true;
-    words.instead = instead->text;
-    words.instead_length = instead->length;
+    words.brief = brief;
+    words.instead = instead ? instead->text : NULL;
+    words.instead_length = instead ? instead->length : 0;
     if (done) {
         cause_words_write(&words, &facts->causes.causes.items[item->of]);
         write_bytes(text, words.text.bytes, words.text.length);

@@ -50,9 +50,10 @@ bool answer_causes_find(struct answer_facts *facts, size_t shown, struct answer_
 /* Finds the gains of the first `most` causes. */
 bool answer_gains_find(struct answer_facts *facts, size_t most, struct answer_causes *causes);
 
-/* Writes the text of a cause with what stands for its name. */
+/* Writes the text of a cause with what stands for its name; NULL: nothing does. `brief`: without
+** its areas. */
 bool answer_cause_text(struct answer_facts *facts, const struct answer_causes *causes, size_t i,
-                       const struct name *instead, struct writer *text);
+                       const struct name *instead, bool brief, struct writer *text);
 
 void answer_causes_clear(struct answer_causes *causes);
 

@@ -13,38 +13,34 @@
 #include "functions/words/repeat_words.h"
 #include "functions/words/verdict_words.h"
 #include "functions/words/work_words.h"
+#include "line_words.h"
 #include "text/text.h"
-
-/* While a line is written. It is the prefix, the body and the tail; of one that is too long, the
-** body is cut. */
-struct words {
-    struct answer *answer;
-    struct time_format amounts;
-    const struct answer_line *line;
-    struct writer prefix, body, tail, behind;
-};
 
 static const char *const side_names[] = {"control", "test"};
 
-/* A time in its unit, with a sign; and without sign and unit. */
-static void write_change_of(struct words *words, struct writer *text, double ms)
-{
-    write_format(text, "%+.*f %s", words->amounts.digits, ms / words->amounts.size,
-                 words->amounts.unit);
-}
-
+/* A time without sign and unit. */
 static void write_time(struct words *words, struct writer *text, double ms)
 {
     write_format(text, "%.*f", words->amounts.digits, ms / words->amounts.size);
 }
 
-/* `12.3 -> 45.6 ms a step` */
+/* A time as `own` has it, with the unit if that is not the one of `other`, or there is none. */
+static void write_time_as(struct writer *text, const struct time_format *own, double ms,
+                          const struct time_format *other)
+{
+    write_format(text, "%.*f", own->digits, ms / own->size);
+    if (!other || own->size != other->size)
+        write_format(text, " %s", own->unit);
+}
+
+/* `12.3 -> 45.6 ms`, `12.3 s -> 45.6 ms` */
 static void write_both(struct words *words, struct writer *text, double control, double test)
 {
-    write_time(words, text, control);
+    const struct time_format own[] = {time_format_beside(&words->amounts, control, test),
+                                      time_format_beside(&words->amounts, test, control)};
+    write_time_as(text, &own[0], control, &own[1]);
     write_string(text, " -> ");
-    write_time(words, text, test);
-    write_format(text, " %s a ", words->amounts.unit);
+    write_time_as(text, &own[1], test, NULL);
 }
 
 /* The difference at like sizes, as a part of the step of control. */
@@ -90,12 +86,12 @@ static void write_verdict(struct words *words)
         write_alike_percent(words, text);
         write_string(text, "; over all sizes ");
         write_both(words, text, sides[0].mean, sides[1].mean);
-        write_string(text, "step");
+        write_string(text, " a step");
         return;
     }
     write_string(text, pair->strata_count > 1 ? " over all sizes: " : ": ");
     write_both(words, text, sides[0].mean, sides[1].mean);
-    write_string(text, steps ? "step, " : "trace, ");
+    write_string(text, steps ? " a step, " : " a trace, ");
     if (fabs(pair_diff(pair)) < words->amounts.least) {
         write_format(text, "0 %s", words->amounts.unit);
     } else {
@@ -104,18 +100,47 @@ static void write_verdict(struct words *words)
     }
 }
 
+/* `device busy 12.3 -> 45.6 ms, exposed communication 0, idle 1.2 -> 3.4 ms a step` */
+static void write_totals_by(struct words *words, int brevity)
+{
+    const char *names[] = {"device busy ",
+                           brevity < 2 ? ", exposed communication " : ", communication ",
+                           ", idle "};
+    const struct pair_side *sides = words->answer->facts.pair.pair.sides;
+    struct writer *text = &words->body;
+    text->length = 0;
+    for (int i = 0; i < TOTALS; i++) {
+        const double *ms = words->answer->totals[i];
+        write_string(text, names[i]);
+        if (ms[0] == 0 && ms[1] == 0)
+            write_string(text, "0");
+        else
+            write_both(words, text, ms[0], ms[1]);
+    }
+    if (brevity < 1)
+        write_string(text, sides[0].windows > 0 || sides[1].windows > 0 ? " a step" : " a trace");
+}
+
+static void write_totals(struct words *words)
+{
+    int brevity = 0;
+    write_totals_by(words, brevity);
+    while (words->body.length > LINE_LENGTH && brevity < 2)
+        write_totals_by(words, ++brevity);
+}
+
 /* How much is said of the coverage, so that there is room: the shorter, the less. */
 enum brevity { BRIEF_UNIT = 1, BRIEF_ALL, BRIEF_STEPS, BRIEF_RECORDING, BREVITIES };
 
 /* `3.044-3.072` */
-static void write_range(struct words *words, const struct pair_side *side)
+static void write_range(struct words *words, const struct pair_side *side,
+                        const struct time_format *own)
 {
     struct writer *text = &words->body;
     size_t low = text->length;
-    write_time(words, text, side->low);
+    write_format(text, "%.*f", own->digits, side->low / own->size);
     size_t length = text->length - low;
-    write_string(text, "-");
-    write_time(words, text, side->high);
+    write_format(text, "-%.*f", own->digits, side->high / own->size);
     if (!text->failed && text->length == low + 2 * length + 1 &&
         memcmp(text->bytes + low, text->bytes + low + length + 1, length) == 0)
         text->length = low + length;
@@ -164,6 +189,10 @@ static void write_order(struct words *words, int brevity)
 static void write_coverage_by(struct words *words, int brevity)
 {
     const struct pair_side *sides = words->answer->facts.pair.pair.sides;
+    const struct time_format own[] = {
+        time_format_beside(&words->amounts, sides[0].mean, sides[1].mean),
+        time_format_beside(&words->amounts, sides[1].mean, sides[0].mean)};
+    bool alike = own[0].size == own[1].size;
     const char *of = brevity < BRIEF_ALL     ? " steps of "
                      : brevity < BRIEF_STEPS ? " steps "
                                              : " of ";
@@ -175,14 +204,16 @@ static void write_coverage_by(struct words *words, int brevity)
         write_format(text, "%lld%s", (long long)sides[0].windows, of);
     else
         write_string(text, sides[1].windows > 0 ? "a whole trace of " : "whole traces of ");
-    write_range(words, &sides[0]);
-    if (brevity < BRIEF_UNIT || words->amounts.size > 1)
-        write_format(text, " %s", words->amounts.unit);
+    write_range(words, &sides[0], &own[0]);
+    if (brevity < BRIEF_UNIT || own[0].size > 1 || !alike)
+        write_format(text, " %s", own[0].unit);
     if (sides[1].windows > 0)
         write_format(text, ", %lld of ", (long long)sides[1].windows);
     else
         write_string(text, sides[0].windows > 0 ? ", a whole trace of " : " and ");
-    write_range(words, &sides[1]);
+    write_range(words, &sides[1], &own[1]);
+    if (!alike)
+        write_format(text, " %s", own[1].unit);
     write_order(words, brevity);
     write_ranks_of(words);
     if (words->answer->facts.judged != JUDGED_SAME)
@@ -213,7 +244,7 @@ static void write_untraced(struct words *words)
     struct writer *text = &words->body;
     write_string(text, "untraced: ");
     write_both(words, text, words->line->control_ms, words->line->test_ms);
-    write_string(text, "step, ");
+    write_string(text, " a step, ");
     write_change_of(words, text, words->line->diff_ms);
     write_string(text, "; traced ");
     write_change_of(words, text, pair_diff(&words->answer->facts.pair.pair));
@@ -331,10 +362,11 @@ static void write_long_step(struct words *words, const struct caution *caution)
     else
         write_string(text, "a step of ");
     write_string(text, side_names[step->side]);
+    const struct time_format own = time_format_beside(&words->amounts, side->median, side->high);
     write_string(text, " takes ");
     write_time(words, text, side->high);
     write_format(text, " %s, median ", words->amounts.unit);
-    write_time(words, text, side->median);
+    write_time_as(text, &own, side->median, &words->amounts);
     if (one) {
         write_string(text, "; ");
         write_surplus(words, step);
@@ -354,6 +386,21 @@ static void write_check(struct words *words, const struct caution *caution)
     sqlite3_free(why);
 }
 
+/* Writes the times of the caution about the scale of tensors (C19). */
+static void write_scaled(struct words *words, const struct check *check)
+{
+    struct writer *text = &words->tail;
+    int larger = check->scale[1] > check->scale[0];
+    double scale = (double)check->scale[larger] / (double)check->scale[!larger];
+    write_format(text, "; divided by %.4g: ", scale);
+    write_both(words, text, words->line->control_ms, words->line->test_ms);
+    for (size_t i = 0; i < words->body.length; i++)
+        if (words->body.bytes[i] == ':') {
+            write_bytes(&words->shorter, words->body.bytes, i);
+            break;
+        }
+}
+
 static void write_caution(struct words *words)
 {
     const struct answer *answer = words->answer;
@@ -368,6 +415,8 @@ static void write_caution(struct words *words)
     switch (caution->code) {
     case CAUTION_CHECK:
         write_check(words, caution);
+        if (!isnan(words->line->test_ms))
+            write_scaled(words, &answer->facts.checks.items[caution->of]);
         break;
     case CAUTION_MODE:
         write_change_of_runs(text, &answer->facts.work, &answer->facts.work.items[caution->of],
@@ -403,92 +452,6 @@ static void write_caution(struct words *words)
     }
 }
 
-static void write_share(struct words *words)
-{
-    const struct answer_line *line = words->line;
-    char ms[64], share[32] = "";
-    if (fabs(line->diff_ms) < words->amounts.least)
-        strcpy(ms, "0");
-    else
-        sqlite3_snprintf(sizeof ms, ms, "%+.*f", words->amounts.digits,
-                         line->diff_ms / words->amounts.size);
-    if (judged_is_told(words->answer->facts.judged) && fabs(line->share) < SHARES_BELOW)
-        sqlite3_snprintf(sizeof share, share, "%.0f %%", 100 * line->share);
-    write_format(&words->prefix, "%8s %-2s %6s  %-13s  ", ms, words->amounts.unit, share,
-                 line->kind == LINE_REST ? "" : cause_word(line->code, line->step_class));
-}
-
-/* Writes before a gain what it is, and of which steps (C16.4). */
-static void write_undone(struct words *words)
-{
-    const struct answer_causes *causes = &words->answer->causes;
-    write_string(&words->tail, "; undone");
-    if (causes->simulated > 0)
-        write_format(&words->tail, " (%lld of %lld steps)", (long long)causes->simulated,
-                     (long long)causes->steps);
-    write_string(&words->tail, ": ");
-}
-
-/* C16: what a step gains if only this cause is undone. */
-static void write_gain(struct words *words)
-{
-    const struct answer_causes *causes = &words->answer->causes;
-    const struct answer_cause *cause = &causes->items[words->line->of];
-    double least = words->amounts.least;
-    struct writer *text = &words->tail;
-    if (cause->untold && fabs(cause->diff_ms) >= GAIN_UNITS * least) {
-        write_undone(words);
-        write_format(text, "not known (%s hidden)", cause->diff_ms > 0 ? "less" : "more");
-        return;
-    }
-    if (!(fabs(cause->gain_ms - cause->diff_ms) >
-          fmax(GAIN_PART * fabs(cause->diff_ms), GAIN_UNITS * least)))
-        return;
-    write_undone(words);
-    if (fabs(cause->gain_ms) < least)
-        write_string(text, "no change");
-    else
-        write_change_of(words, text, -cause->gain_ms);
-    if (cause->hidden_by == NAME_NONE)
-        return;
-    const struct name *hider = &causes->texts.items[cause->hidden_by];
-    const struct name *own = &causes->texts.items[cause->text];
-    if (hider->length <= own->length && memcmp(hider->text, own->text, hider->length) == 0)
-        return;
-    write_string(&words->behind, ", hidden by ");
-    write_bytes(&words->behind, hider->text, hider->length);
-}
-
-static bool write_cause(struct words *words)
-{
-    const struct answer_causes *causes = &words->answer->causes;
-    const struct answer_cause *cause = &causes->items[words->line->of];
-    const struct name *text = &causes->texts.items[cause->text];
-    write_share(words);
-    if (words->line->counts == NAME_NONE)
-        write_bytes(&words->body, text->text, text->length);
-    else if (!answer_cause_text(&words->answer->facts, causes, words->line->of,
-                                &causes->texts.items[words->line->counts], &words->body))
-        return false;
-    if (cause->rank != NUMBER_NONE)
-        write_format(&words->tail, ", only on rank %lld", (long long)cause->rank);
-    write_gain(words);
-    return true;
-}
-
-static void write_rest(struct words *words)
-{
-    const struct answer_rest *rest = &words->answer->rest;
-    struct writer *text = &words->body;
-    write_share(words);
-    write_format(text, "%lld smaller %s", (long long)rest->count,
-                 rest->count == 1 ? "part" : "parts");
-    if (rest->count == 1 || rest->held >= REST_PART * rest->all)
-        return;
-    write_format(text, ": %+.*f and ", words->amounts.digits, rest->more / words->amounts.size);
-    write_change_of(words, text, rest->less);
-}
-
 /* Writes the parts of a line. */
 static bool write_line(struct words *words)
 {
@@ -497,6 +460,9 @@ static bool write_line(struct words *words)
     switch (words->line->kind) {
     case LINE_VERDICT:
         write_verdict(words);
+        break;
+    case LINE_TOTALS:
+        write_totals(words);
         break;
     case LINE_COVERAGE:
         write_coverage(words);
@@ -529,8 +495,10 @@ static bool join(struct words *words, struct answer_line *line)
 {
     struct names *texts = &words->answer->causes.texts;
     struct writer *body = &words->body, whole = {0};
-    bool told = line->kind == LINE_CAUTION || line->kind == LINE_CAUSE || line->kind == LINE_WORK;
-    if (body->failed || words->prefix.failed || words->tail.failed || words->behind.failed)
+    bool told = line->kind == LINE_TOTALS || line->kind == LINE_CAUTION ||
+                line->kind == LINE_CAUSE || line->kind == LINE_WORK;
+    if (body->failed || words->prefix.failed || words->tail.failed || words->behind.failed ||
+        words->shorter.failed)
         return false;
     body->length = text_visible(body->bytes, body->length);
     if (told)
@@ -540,6 +508,8 @@ static bool join(struct words *words, struct answer_line *line)
         write_bytes(&words->tail, words->behind.bytes, words->behind.length);
         taken += characters_of(&words->behind);
     }
+    if (taken + characters_of(body) > LINE_LENGTH && words->shorter.length > 0)
+        body = &words->shorter;
     write_bytes(&whole, words->prefix.bytes, words->prefix.length);
     write_cut(&whole, body->bytes, body->length, LINE_LENGTH > taken ? LINE_LENGTH - taken : 0);
     write_bytes(&whole, words->tail.bytes, words->tail.length);
@@ -571,10 +541,12 @@ bool answer_words_write(struct answer *answer)
         done = write_line(&words) && join(&words, &answer->lines[i]) &&
                (answer->lines[i].kind != LINE_VERDICT || judge_in_words(&words, &answer->lines[i]));
         words.prefix.length = words.body.length = words.tail.length = words.behind.length = 0;
+        words.shorter.length = 0;
     }
     writer_clear(&words.prefix);
     writer_clear(&words.body);
     writer_clear(&words.tail);
     writer_clear(&words.behind);
+    writer_clear(&words.shorter);
     return done;
 }

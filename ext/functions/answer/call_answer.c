@@ -41,6 +41,74 @@ static struct answer_line *add_line(struct answer *answer, enum line_kind kind)
     return line;
 }
 
+/* Gives the caution about the scale of tensors the times of a step, that of the side with larger
+** tensors divided by the scale (C19). */
+static void add_scaled(const struct answer *answer, const struct caution *caution,
+                       struct answer_line *line)
+{
+    const struct pair *pair = &answer->facts.pair.pair;
+    const struct check *check = &answer->facts.checks.items[caution->of];
+    if (caution->code != CAUTION_CHECK || check->scale[0] == 0 || pair->strata_count > 1)
+        return;
+    double scale = (double)check->scale[1] / (double)check->scale[0];
+    line->control_ms = pair->sides[0].mean * fmin(scale, 1);
+    line->test_ms = pair->sides[1].mean / fmax(scale, 1);
+}
+
+static enum total total_of(enum step_class step_class)
+{
+    return step_class == CLASS_COMPUTE || step_class == CLASS_MEMORY ? TOTAL_BUSY
+           : step_class == CLASS_COMM                                ? TOTAL_COMMUNICATION
+                                                                     : TOTAL_IDLE;
+}
+
+/* Whether the answer has totals (C18). */
+static bool has_totals(const struct answer *answer)
+{
+    const struct call_pair *pair = &answer->facts.pair;
+    const struct pair_side *sides = pair->pair.sides;
+    return answer->compared && answer->facts.judged != JUDGED_SAME &&
+           pair->clock == CLOCK_DEVICE && pair->pair.strata_count == 1 && !sides[0].of_host &&
+           !sides[1].of_host;
+}
+
+static bool find_totals(struct answer *answer)
+{
+    if (!has_totals(answer))
+        return true;
+    if (!facts_causes(&answer->facts))
+        return false;
+    for (int side = 0; side < 2; side++) {
+        const struct attributed_step *total = &answer->facts.causes.sides[side].total;
+        wide_time sums[TOTALS] = {0};
+        for (size_t i = 0; i < total->count; i++) {
+            struct attributed part;
+            if (part_at_level(&total->rows[i], LEVEL_TOP_OP, false, &part))
+                sums[total_of(part.step_class)] += part.time;
+        }
+        for (int i = 0; i < TOTALS; i++)
+            answer->totals[i][side] = (double)sums[i] / (double)total->steps / 1e6;
+    }
+    return true;
+}
+
+/* Adds the totals. The line has the numbers of the one that changed most. */
+static void add_totals(struct answer *answer)
+{
+    static const char *const codes[] = {"busy", "communication", "idle"};
+    double (*totals)[2] = answer->totals;
+    struct answer_line *line = add_line(answer, LINE_TOTALS);
+    int most = 0;
+    for (int i = 1; i < TOTALS; i++)
+        if (fabs(totals[i][1] - totals[i][0]) > fabs(totals[most][1] - totals[most][0]))
+            most = i;
+    line->code = codes[most];
+    line->control_ms = totals[most][0];
+    line->test_ms = totals[most][1];
+    line->diff_ms = line->test_ms - line->control_ms;
+    line->share = line->diff_ms / pair_diff(&answer->facts.pair.pair);
+}
+
 /* Lays out the lines before the causes. */
 static void add_heads(struct answer *answer)
 {
@@ -51,6 +119,8 @@ static void add_heads(struct answer *answer)
     line->test_ms = sides[1].count > 0 ? sides[1].mean : NAN;
     line->diff_ms = line->test_ms - line->control_ms;
     line->code = judged_code(answer->facts.judged, &answer->facts.pair.verdict);
+    if (has_totals(answer))
+        add_totals(answer);
     if (answer->compared)
         add_line(answer, LINE_COVERAGE);
     if (pair->strata_count > 1)
@@ -71,6 +141,7 @@ static void add_heads(struct answer *answer)
             line->share = line->diff_ms / pair_diff(pair);
         if (caution_names_rank(answer, caution))
             line->rank = caution->rank;
+        add_scaled(answer, caution, line);
     }
     answer->line_count = at_most(answer->line_count, MOST_HEADS);
 }
@@ -107,8 +178,8 @@ static bool is_change(const struct answer *answer, size_t change, uint32_t name)
                         &answer->causes.texts.items[name]) == 0;
 }
 
-/* Whether a caution, or a cause that is sure to have a line, names work. */
-static bool is_named(const struct layout *layout, const struct answer_work *work)
+/* Whether a caution, or one of so many causes, names work. */
+static bool is_named(const struct layout *layout, const struct answer_work *work, size_t sure)
 {
     const struct answer *answer = layout->answer;
     const struct answer_causes *causes = &answer->causes;
@@ -117,7 +188,7 @@ static bool is_named(const struct layout *layout, const struct answer_work *work
         if (caution->code == CAUTION_MODE && is_change(answer, caution->of, work->name))
             return true;
     }
-    for (size_t i = 0; i < causes->count && i < layout->sure; i++) {
+    for (size_t i = 0; i < causes->count && i < sure; i++) {
         const struct answer_cause *cause = &causes->items[i];
         if (is_line(layout, cause) &&
             ((cause->name == work->name && cause->named) || replaces(answer, cause, work->name)))
@@ -130,9 +201,15 @@ static bool is_named(const struct layout *layout, const struct answer_work *work
 static void choose_works(struct layout *layout, size_t *places)
 {
     const struct answer_causes *causes = &layout->answer->causes;
-    for (size_t i = 0; i < causes->work_count && layout->works < layout->of_work; i++)
-        if (!is_named(layout, &causes->works[i]))
-            places[layout->works++] = i;
+    size_t sure, more = layout->sure;
+    do { /* what work does not take is for causes, which may name other work */
+        sure = more;
+        layout->works = 0;
+        for (size_t i = 0; i < causes->work_count && layout->works < layout->of_work; i++)
+            if (!is_named(layout, &causes->works[i], sure))
+                places[layout->works++] = i;
+        more = layout->lines - layout->works;
+    } while (more > sure);
 }
 
 /* What work says of the operator of a cause, if no cause before it names it: an id in the texts of
@@ -297,6 +374,8 @@ bool call_answer_find(struct call *call, const struct answer_request *request,
     layout.least = time_format_of(&answer->facts.pair.pair).least;
     if (answer->compared &&
         !call_cautions_find(&answer->facts, answer_untraced(answer), &answer->cautions))
+        return false;
+    if (!find_totals(answer))
         return false;
     add_heads(answer);
     return (!answer->compared || find_causes(&layout)) &&

@@ -10,6 +10,7 @@
 
 enum line_kind {
     LINE_VERDICT,
+    LINE_TOTALS,
     LINE_COVERAGE,
     LINE_MIX,
     LINE_UNTRACED,
@@ -43,6 +44,10 @@ struct answer_request {
     bool evidence;      /* facts have what evidence needs */
 };
 
+/* What the device does in a step, ms by side: it computes or copies, communicates and does neither,
+** waits. */
+enum total { TOTAL_BUSY, TOTAL_COMMUNICATION, TOTAL_IDLE, TOTALS };
+
 /* What is in no line. */
 struct answer_rest {
     size_t count;
@@ -58,6 +63,7 @@ struct answer {
     struct call_cautions cautions;
     struct answer_causes causes; /* its texts are those of lines */
     struct answer_rest rest;
+    double totals[TOTALS][2];
     struct answer_line lines[MOST_LINES + 1];
     size_t line_count;
 };

@@ -387,7 +387,7 @@ static const struct trace_file *first_file(const struct trace *trace)
     return lowest ? lowest->file : NULL;
 }
 
-/* C18: adds that a range repeats in whole traces, unless the call says which events are steps. */
+/* C22: adds that a range repeats in whole traces, unless the call says which events are steps. */
 static bool add_repeat(struct caution_finder *finder)
 {
     struct answer_facts *facts = finder->facts;

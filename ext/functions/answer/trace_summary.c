@@ -9,14 +9,17 @@
 static const struct table_column columns_of_summary[] = {
     {"line", "INTEGER", "from 1"},
     {"kind", "TEXT",
-     "'verdict', 'coverage', 'mix', 'untraced', 'caution', 'work', 'cause' or 'rest'"},
+     "'verdict', 'totals', 'coverage', 'mix', 'untraced', 'caution', 'work', 'cause' or 'rest'"},
     {"text", "TEXT", "at most 100 characters"},
     {"class", "TEXT", "of a cause, as trace_step_causes has it"},
     {"name", "TEXT", "of a cause or work, in full"},
-    {"control_ms", "REAL", "ms a step in control"},
+    {"control_ms", "REAL",
+     "ms a step in control; of the caution about larger tensors, as in test_ms, divided by how "
+     "much larger they are"},
     {"test_ms", "REAL", "ms a step in test"},
     {"diff_ms", "REAL",
-     "ms a step, test minus control: those of causes and rest sum to the verdict's; of the caution "
+     "ms a step, test minus control: those of causes and rest sum to the verdict's; of totals, as "
+     "control_ms and test_ms, those of the total that changed most, its code; of the caution "
      "that makes most of it as a whole, what that is, which is in no sum"},
     {"share", "REAL", "part of the difference"},
     {"rank", "INTEGER",
@@ -29,12 +32,12 @@ static const struct table_column columns_of_summary[] = {
      "of a cause, with gains: what a step would wait for instead, if that is less than nine tenths "
      "of diff_ms"},
     {"code", "TEXT",
-     "of the verdict: slower, faster, same or unknown; of a caution: its topic in "
-     "trace_comparability, load, overhead, clock, ranks, outlier, long_step or range; of a cause "
-     "its kind in trace_step_causes, 'like sizes' or 'mix'"},
+     "of the verdict: slower, faster, same or unknown; of totals: busy, communication or idle; of "
+     "a caution: its topic in trace_comparability, load, overhead, clock, ranks, outlier, "
+     "long_step or range; of a cause its kind in trace_step_causes, 'like sizes' or 'mix'"},
     {"words", "TEXT",
-     "of the verdict, a caution, a cause and work: what the text says without numbers of other "
-     "columns, in full"},
+     "of the verdict, totals, a caution, a cause and work: what the text says without numbers of "
+     "other columns, in full"},
 };
 
 static const struct argument arguments_of_summary[] = {
@@ -52,8 +55,8 @@ static void add_real(struct result *result, double number)
 
 static void add_line(struct result *result, const struct answer *answer, size_t i)
 {
-    static const char *const kinds[] = {"verdict", "coverage", "mix",  "untraced",
-                                        "caution", "cause",    "rest", "work"};
+    static const char *const kinds[] = {"verdict",  "totals",  "coverage", "mix", "untraced",
+                                        "caution", "cause", "rest",     "work"};
     const struct answer_line *line = &answer->lines[i];
     const struct names *texts = &answer->causes.texts;
     result_integer(result, (int64_t)i + 1);

@@ -5,6 +5,11 @@
 #include "naming/label.h"
 #include "text/ascii.h"
 
+static bool is_of_word(char byte)
+{
+    return is_digit(byte) || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
+}
+
 static size_t label_of(struct cause_words *words, uint32_t name)
 {
     const struct name *of = &words->causes->names.items[name];
@@ -62,7 +67,7 @@ static void write_area(struct cause_words *words, const struct cause *cause)
 {
     struct writer *text = &words->text;
     const uint32_t *only = words->causes->only_in + cause->only_first;
-    if (cause->area == NAME_NONE)
+    if (cause->area == NAME_NONE || words->brief)
         return;
     if (cause->instances > 1) {
         write_string(text, " in ");
@@ -98,6 +103,48 @@ static void write_recomputed(struct cause_words *words, const struct cause *caus
     write_string(text, " more");
 }
 
+/* How many characters two texts have in common at their begin; at their end if `back`. */
+static size_t common_length(const struct name *a, const struct name *b, bool back)
+{
+    size_t most = a->length < b->length ? a->length : b->length, i = 0;
+    while (i < most && (back ? a->text[a->length - 1 - i] == b->text[b->length - 1 - i]
+                             : a->text[i] == b->text[i]))
+        i++;
+    return i;
+}
+
+/* Of causes of one collective, writes the part of the kernel's name that tells them apart: `f32`
+** and `bf16` (C13.6). */
+static void write_apart(struct cause_words *words, const struct cause *cause)
+{
+    const struct causes *causes = words->causes;
+    const struct name *own = &causes->names.items[cause->name];
+    size_t from = own->length, behind = own->length;
+    bool others = false;
+    for (size_t i = 0; i < causes->count; i++) {
+        const struct cause *other = &causes->items[i];
+        if (other == cause || other->kind != CAUSE_COMMUNICATION || other->area != cause->area ||
+            other->name == cause->name || other->name == NAME_NONE)
+            continue;
+        const struct name *name = &causes->names.items[other->name];
+        size_t begin = common_length(own, name, false), end = common_length(own, name, true);
+        from = begin < from ? begin : from;
+        behind = end < behind ? end : behind;
+        others = true;
+    }
+    if (!others)
+        return;
+    while (from > 0 && is_of_word(own->text[from - 1]))
+        from--;
+    while (behind > 0 && is_of_word(own->text[own->length - behind]))
+        behind--;
+    write_string(&words->text, " of ");
+    if (from + behind < own->length)
+        write_bytes(&words->text, own->text + from, own->length - behind - from);
+    else
+        write_label_of(words, cause->name);
+}
+
 static void write_communication(struct cause_words *words, const struct cause *cause)
 {
     struct writer *text = &words->text;
@@ -107,6 +154,8 @@ static void write_communication(struct cause_words *words, const struct cause *c
     if (area && (begins(area->text, end, "nccl:") || begins(area->text, end, "gloo:"))) {
         words->named = cause->area == cause->name;
         write_bytes(text, area->text, area->length);
+        if (cause->name != NAME_NONE)
+            write_apart(words, cause);
     } else {
         size_t length = label_of(words, cause->name);
         write_name_of(words, cause);
@@ -114,6 +163,32 @@ static void write_communication(struct cause_words *words, const struct cause *c
             write_area(words, cause);
     }
     write_string(text, ", not hidden");
+}
+
+/* The part of a cause that was replaced, or that replaced others: of the parts that are not only
+** of the other side. NULL: there is none. */
+static const struct cause_part *other_part(const struct cause_words *words,
+                                           const struct cause *cause, int side)
+{
+    const struct cause_parts *parts = words->causes->parts;
+    for (size_t i = cause->parts; i > 0; i = parts->items[i - 1].next)
+        if (parts->items[i - 1].time[side] > 0)
+            return &parts->items[i - 1];
+    return NULL;
+}
+
+/* Writes how many operators take over, or give way; one by its name (L2.2). */
+static void write_others(struct cause_words *words, const struct cause *cause, int64_t others)
+{
+    const struct cause_parts *parts = words->causes->parts;
+    const struct cause_part *one =
+        others == 1 ? other_part(words, cause, cause->added > 0 ? 0 : 1) : NULL;
+    if (one && parts->places[one->first].name != NAME_NONE) {
+        write_label_of(words, parts->places[one->first].name);
+        return;
+    }
+    write_integer(&words->text, others);
+    write_string(&words->text, others == 1 ? " operator" : " operators");
 }
 
 static void write_replaced(struct cause_words *words, const struct cause *cause)
@@ -131,8 +206,7 @@ static void write_replaced(struct cause_words *words, const struct cause *cause)
         } else {
             write_string(text, cause->added ? " takes over from " : " gives way to ");
         }
-        write_integer(text, others);
-        write_string(text, others == 1 ? " operator" : " operators");
+        write_others(words, cause, others);
     }
     write_area(words, cause);
 }
@@ -251,7 +325,8 @@ static void write_kind(struct cause_words *words, const struct cause *cause)
         break;
     case CAUSE_REPLACED:
         write_replaced(words, cause);
-        write_recomputed(words, cause);
+        if (!words->brief)
+            write_recomputed(words, cause);
         break;
     case CAUSE_HOST_LATE:
         write_late(words, cause);

@@ -18,6 +18,7 @@ struct cause_words {
     char *room;           /* for a label */
     struct writer text;   /* of the current cause */
     bool bare; /* without `copies: ` and the rank, which a line says elsewhere */
+    bool brief; /* without its areas and what is computed again */
     const char *instead; /* what stands for the label of the cause's name; NULL: the label */
     size_t instead_length;
     bool named; /* the current cause has been written with its name */

@@ -79,6 +79,12 @@ void write_cut(struct writer *text, const char *bytes, size_t length, size_t mos
     write_string(text, dots);
 }
 
+void write_first(struct writer *text, const char *bytes, size_t length, size_t most)
+{
+    write_bytes(text, bytes, length_of(bytes, length, most - 3));
+    write_string(text, "...");
+}
+
 int decimals_for(double number, int digits)
 {
     int decimals = digits;

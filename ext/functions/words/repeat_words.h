@@ -1,5 +1,5 @@
 /*
-** The range of two traces without steps of which one run is to be compared, in words (C18).
+** The range of two traces without steps of which one run is to be compared, in words (C22).
 */
 #ifndef TRACEDIFF_REPEAT_WORDS_H
 #define TRACEDIFF_REPEAT_WORDS_H

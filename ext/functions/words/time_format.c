@@ -17,3 +17,18 @@ struct time_format time_format_of(const struct pair *pair)
     amounts.least = amounts.size * 0.5 * pow(10, -amounts.digits);
     return amounts;
 }
+
+struct time_format time_format_beside(const struct time_format *amounts, double ms, double other)
+{
+    struct time_format own = *amounts;
+    double size = fabs(ms);
+    if (size >= FAR_SMALLER * fabs(other))
+        return own;
+    while (size > 0 && size < own.size && own.size >= 1) {
+        own.unit = own.size > 1 ? "ms" : "us";
+        own.size /= 1000;
+    }
+    own.digits = size > 0 ? decimals_for(ms / own.size, AMOUNT_DIGITS) : 0;
+    own.least = own.size * 0.5 * pow(10, -own.digits);
+    return own;
+}

@@ -15,4 +15,8 @@ struct time_format {
 
 struct time_format time_format_of(const struct pair *pair);
 
+/* How a time is written beside another one: one that is far smaller has digits of its own, and a
+** unit (C13.4). */
+struct time_format time_format_beside(const struct time_format *amounts, double ms, double other);
+
 #endif

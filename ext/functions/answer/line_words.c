@@ -1,0 +1,134 @@
+#include "line_words.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "functions/words/class_words.h"
+#include "functions/words/label_words.h"
+
+void write_change_of(struct words *words, struct writer *text, double ms)
+{
+    write_format(text, "%+.*f %s", words->amounts.digits, ms / words->amounts.size,
+                 words->amounts.unit);
+}
+
+static void write_share(struct words *words)
+{
+    const struct answer_line *line = words->line;
+    char ms[64], share[32] = "";
+    if (fabs(line->diff_ms) < words->amounts.least)
+        strcpy(ms, "0");
+    else
+        sqlite3_snprintf(sizeof ms, ms, "%+.*f", words->amounts.digits,
+                         line->diff_ms / words->amounts.size);
+    if (judged_is_told(words->answer->facts.judged) && fabs(line->share) < SHARES_BELOW)
+        sqlite3_snprintf(sizeof share, share, "%.0f %%", 100 * line->share);
+    write_format(&words->prefix, "%8s %-2s %6s  %-13s  ", ms, words->amounts.unit, share,
+                 line->kind == LINE_REST ? "" : cause_word(line->code, line->step_class));
+}
+
+/* Writes before a gain what it is, and of which steps (C16.4). */
+static void write_undone(struct words *words)
+{
+    const struct answer_causes *causes = &words->answer->causes;
+    write_string(&words->tail, "; undone");
+    if (causes->simulated > 0)
+        write_format(&words->tail, " (%lld of %lld steps)", (long long)causes->simulated,
+                     (long long)causes->steps);
+    write_string(&words->tail, ": ");
+}
+
+/* C16: what a step gains if only this cause is undone. */
+static void write_gain(struct words *words)
+{
+    const struct answer_causes *causes = &words->answer->causes;
+    const struct answer_cause *cause = &causes->items[words->line->of];
+    double least = words->amounts.least;
+    struct writer *text = &words->tail;
+    bool faster = pair_diff(&words->answer->facts.pair.pair) < 0;
+    if (faster && cause->diff_ms < 0)
+        return; /* C16.5 */
+    if (cause->untold && fabs(cause->diff_ms) >= GAIN_UNITS * least) {
+        write_undone(words);
+        write_format(text, "not known (%s hidden)", cause->diff_ms > 0 ? "less" : "more");
+        return;
+    }
+    if (!(fabs(cause->gain_ms - cause->diff_ms) >
+          fmax(GAIN_PART * fabs(cause->diff_ms), GAIN_UNITS * least)))
+        return;
+    write_undone(words);
+    if (fabs(cause->gain_ms) < least)
+        write_string(text, "no change");
+    else if (faster && cause->gain_ms < 0)
+        write_string(text, "no gain");
+    else
+        write_change_of(words, text, -cause->gain_ms);
+    if (cause->hidden_by == NAME_NONE)
+        return;
+    const struct name *hider = &causes->texts.items[cause->hidden_by];
+    const struct name *own = &causes->texts.items[cause->text];
+    if (hider->length <= own->length && memcmp(hider->text, own->text, hider->length) == 0)
+        return;
+    write_string(&words->behind, ", hidden by ");
+    write_bytes(&words->behind, hider->text, hider->length);
+}
+
+/* C13.5: writes what was replaced without areas if there is no room, and cuts the name rather than
+** what was replaced. */
+static bool write_shorter(struct words *words)
+{
+    struct answer *answer = words->answer;
+    const struct answer_causes *causes = &answer->causes;
+    const struct answer_cause *cause = &causes->items[words->line->of];
+    size_t taken = characters_of(&words->prefix) + characters_of(&words->tail), length;
+    struct writer name = {0}, label = {0};
+    if (taken + characters_of(&words->body) <= LINE_LENGTH || cause->of == SIZE_MAX ||
+        cause->name == NAME_NONE ||
+        answer->facts.causes.causes.items[cause->of].kind != CAUSE_REPLACED)
+        return true;
+    write_label_of_name(&label, &causes->texts.items[cause->name]);
+    bool done = answer_cause_text(&answer->facts, causes, words->line->of, NULL, true,
+                                  &words->shorter);
+    length = taken + characters_of(&words->shorter);
+    size_t most = characters_of(&label) + LINE_LENGTH;
+    if (done && length > LINE_LENGTH && most >= LEAST_OF_NAME + length) {
+        write_first(&name, label.bytes, label.length, most - length);
+        const struct name instead = {.text = name.bytes, .length = (uint32_t)name.length};
+        words->shorter.length = 0;
+        done = !name.failed && answer_cause_text(&answer->facts, causes, words->line->of, &instead,
+                                                 true, &words->shorter);
+    }
+    writer_clear(&name);
+    writer_clear(&label);
+    return done;
+}
+
+bool write_cause(struct words *words)
+{
+    const struct answer_causes *causes = &words->answer->causes;
+    const struct answer_cause *cause = &causes->items[words->line->of];
+    const struct name *text = &causes->texts.items[cause->text];
+    write_share(words);
+    if (words->line->counts == NAME_NONE)
+        write_bytes(&words->body, text->text, text->length);
+    else if (!answer_cause_text(&words->answer->facts, causes, words->line->of,
+                                &causes->texts.items[words->line->counts], false, &words->body))
+        return false;
+    if (cause->rank != NUMBER_NONE)
+        write_format(&words->tail, ", only on rank %lld", (long long)cause->rank);
+    write_gain(words);
+    return write_shorter(words);
+}
+
+void write_rest(struct words *words)
+{
+    const struct answer_rest *rest = &words->answer->rest;
+    struct writer *text = &words->body;
+    write_share(words);
+    write_format(text, "%lld smaller %s", (long long)rest->count,
+                 rest->count == 1 ? "part" : "parts");
+    if (rest->count == 1 || rest->held >= REST_PART * rest->all)
+        return;
+    write_format(text, ": %+.*f and ", words->amounts.digits, rest->more / words->amounts.size);
+    write_change_of(words, text, rest->less);
+}
