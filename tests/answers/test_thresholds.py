@@ -1,4 +1,4 @@
-"""The thresholds of the verdict and of its lines (C1 to C22, L11), each from just below and just above."""
+"""The thresholds of the verdict and of its lines (C1 to C19, C22, L11), each from just below and just above."""
 import unittest
 
 from made import InFolder, document, event, kernel, launch, step, write
