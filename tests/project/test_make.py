@@ -248,7 +248,7 @@ class Platforms(Make):
         self.assertEqual(status, 0, printed)
         return [line.split()[1:] for line in re.findall(r"pack\.py (.*)", printed)]
 
-    def test_a_kind_is_of_this_machine_and_all_are_of_all(self):
+    def test_a_kind_is_of_this_machine_whatever_is_made_beside_it_and_all_are_of_all(self):
         for kind in ("wheel", "npm", "deb", "tarball"):
             (folder, *libraries), = self.libraries(kind)
             self.assertEqual((folder, libraries), (f"{self.folder}/dist/packages",
@@ -256,6 +256,9 @@ class Platforms(Make):
         found = self.libraries("wheel", "PLATFORM=musl-x86_64 macos-arm64")
         self.assertEqual(found, [[f"{self.folder}/dist/packages", "build/cross/musl-x86_64/tracediff.so",
                                   "build/cross/macos-arm64/tracediff.dylib"]])
+        for beside in ("all", "demo", "charts"):
+            with self.subTest(beside):
+                self.assertEqual([len(libraries) for libraries in self.libraries(beside, "wheel")], [2])
         found = self.libraries("dist")
         self.assertEqual([len(libraries) for libraries in found], [8] * 4, found)
 
