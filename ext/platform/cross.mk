@@ -38,7 +38,7 @@ suite-aarch64: cross-linux-aarch64 ## run the quick tests in Python for aarch64,
 	@PYTHON=$(PYTHON) sh tests/hosts/suite.sh build/platforms linux-aarch64 $(CROSSED)/linux-aarch64/tracediff.so $(ARGS)
 
 .PHONY: cross platforms suite-windows suite-aarch64 $(PLATFORMS:%=cross-%)
-$(PLATFORMS:%=cross-%): cross-%: $(CROSSED)/sources $(CROSSED)/compiler
+$(PLATFORMS:%=cross-%): cross-%: $(CROSSED)/sources $(CROSSED)/compiler $(LIBRARY)
 	@echo "  ZIG  $*"
 	@$(MAKE) --no-print-directory all find_needed=: BUILD=$(CROSSED)/$* DIST=$(CROSSED)/$* \
 		CC='$(ZIG) cc -target $(TARGET_$*)' AR='$(ZIG) ar' EXTRA='$(HELD) -Wno-enum-float-conversion $(EXTRA_$(system))' \
