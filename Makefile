@@ -65,10 +65,7 @@ endif
 
 all: $(DIST)/tracediff.$(SUFFIX) ## build dist/tracediff.so
 
-
-charts: needed ## fetch the charting library and build with it
-	@test -s $(FETCHED)/plotly || rm -f $(FETCHED)/plotly $(FETCHED)/npm.log
-	@$(MAKE) --no-print-directory all
+charts: all ## fetch the charting library and build with it
 	@test -s $(FETCHED)/plotly
 
 help: ## list the targets
@@ -310,6 +307,8 @@ $(FETCHED)/none:
 # Its licence and its code, as gzip in base64: what a browser unpacks. An empty file stands for
 # no library. This is looked at each time; what is built with it, only if it has changed.
 # npm is asked once, and again by `make charts`: a machine without network should not wait.
+# Makes that are started beside each other must find it here: the second would not wait for npm.
+npm_asked = $(if $(filter charts pages setup-pages,$(MAKECMDGOALS)),false,test -e $(@D)/npm.log)
 $(FETCHED)/plotly: look | needed
 	@mkdir -p $(@D)
 	@if [ -s $@ ]; then :; \
@@ -318,7 +317,7 @@ $(FETCHED)/plotly: look | needed
 	elif ! command -v npm >/dev/null; then \
 		echo "  built without charts: there is no npm; 'make charts' installs it and fetches the library"; \
 	else \
-		test -e $(@D)/npm.log || { echo "  NPM  $(PLOTLY) $(PLOTLY_VERSION)"; (cd $(@D) && $(fetch)); }; \
+		$(npm_asked) || { echo "  NPM  $(PLOTLY) $(PLOTLY_VERSION)"; (cd $(@D) && $(fetch)); }; \
 		test -s $@ || { echo "  built without charts: npm could not give $(PLOTLY); 'make charts' tries again"; \
 			grep -v '^npm.* at ' $(@D)/npm.log | head -n 6 | sed 's/^/  /'; }; \
 	fi

@@ -14,8 +14,8 @@ install_wheel = pip install --find-links $(DIST)/packages 'sqlite-tracediff[apsw
 
 dist: ## make all packages and their SHA256SUMS, in dist/packages: PLATFORM=... some
 	@rm -rf $(DIST)/packages
-	@test -s $(LIBRARY) || echo "  packed without charts: 'make charts' fetches the library that draws them"
 	@$(MAKE) --no-print-directory PLATFORM='$(PLATFORM)' $(KINDS)
+	@test -s $(LIBRARY) || echo "  packed without charts: 'make charts' fetches the library that draws them"
 	@cd $(DIST)/packages && sha256sum *tracediff* > SHA256SUMS
 
 wheel: ## make the package for Python, of this machine, and print how to install it: PLATFORM=... others

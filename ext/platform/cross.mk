@@ -5,8 +5,8 @@
 
 PLATFORMS = linux-x86_64 linux-aarch64 musl-x86_64 musl-aarch64 macos-arm64 macos-x86_64 windows-x86_64
 NATIVE := linux-$(shell uname -m 2>/dev/null || echo unknown)
-# Packages of one kind are of this machine; all else is of all platforms.
-PLATFORM ?= $(if $(filter-out $(KINDS),$(or $(MAKECMDGOALS),all)),$(PLATFORMS),$(NATIVE))
+# These goals are of all platforms; packages of one kind are of this machine, whatever is made beside them.
+PLATFORM ?= $(if $(filter cross platforms dist test-packages,$(MAKECMDGOALS)),$(PLATFORMS),$(NATIVE))
 KINDS = wheel npm deb tarball
 
 # The oldest glibc that wheels promise (manylinux2014), and the oldest macOS that zig knows.
@@ -38,7 +38,7 @@ suite-aarch64: cross-linux-aarch64 ## run the quick tests in Python for aarch64,
 	@PYTHON=$(PYTHON) sh tests/hosts/suite.sh build/platforms linux-aarch64 $(CROSSED)/linux-aarch64/tracediff.so $(ARGS)
 
 .PHONY: cross platforms suite-windows suite-aarch64 $(PLATFORMS:%=cross-%)
-$(PLATFORMS:%=cross-%): cross-%: $(CROSSED)/sources $(CROSSED)/compiler
+$(PLATFORMS:%=cross-%): cross-%: $(CROSSED)/sources $(CROSSED)/compiler $(LIBRARY)
 	@echo "  ZIG  $*"
 	@$(MAKE) --no-print-directory all find_needed=: BUILD=$(CROSSED)/$* DIST=$(CROSSED)/$* \
 		CC='$(ZIG) cc -target $(TARGET_$*)' AR='$(ZIG) ar' EXTRA='$(HELD) -Wno-enum-float-conversion $(EXTRA_$(system))' \

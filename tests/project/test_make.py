@@ -240,6 +240,42 @@ class Library(Make):
         self.assertEqual(os.path.getsize(f"{self.folder}/fetched/plotly"), 0)
 
 
+    def test_charts_asks_npm_again(self):
+        """Of what is built, the assets are enough."""
+        given = ("-o", "needed", "charts", "COMPILED=")
+        for _ in range(2):
+            status, printed, asked = self.make(*given)
+            self.assertEqual((status, len(asked)), (2, 1), printed)
+        with open(f"{self.folder}/fetched/plotly", "w", encoding="ascii") as file:
+            file.write("library")
+        self.assertEqual(self.make(*given)[::2], (0, []))
+
+
+    def test_packages_are_said_to_be_without_charts_once_the_library_was_asked_for(self):
+        status, printed, _ = self.make("-n", "dist")
+        self.assertEqual(status, 0)
+        self.assertGreater(printed.index("packed without charts"), printed.rindex("npm could not give"))
+
+
+class Folder(Make):
+    """No two makes write into one folder at once. With -n, make prints what it would do, and so do those it starts."""
+
+    def test_a_file_is_compiled_once(self):
+        for goals in (("charts",), ("charts", "wheel"), ("charts", "bare"), ("pages",), ("demo", "bare")):
+            status, printed, _ = self.make("-n", *goals)
+            with self.subTest(goals):
+                self.assertEqual((status, printed.count("  CC   ext/text/text.c")), (0, 1), printed[-300:])
+
+    def test_the_library_of_charts_is_fetched_before_others_are_built_with_it(self):
+        """Else one would fetch it, and the next one, which does not wait, be without."""
+        for goals in (("cross",), ("web",), ("test-web",), ("wheel", "PLATFORM=macos-arm64 macos-x86_64")):
+            status, printed, _ = self.make("-n", "-o", "needed", "-j4", *goals)
+            with self.subTest(goals):
+                self.assertEqual(status, 0, printed[-300:])
+                self.assertLess(printed.index("npm could not give"),
+                                re.search(r"-o build/(cross|web)/\S*/?ext/", printed).start())
+
+
 class Platforms(Make):
     """Whose packages are made. With -n, make prints what it would do."""
 
@@ -248,7 +284,7 @@ class Platforms(Make):
         self.assertEqual(status, 0, printed)
         return [line.split()[1:] for line in re.findall(r"pack\.py (.*)", printed)]
 
-    def test_a_kind_is_of_this_machine_and_all_are_of_all(self):
+    def test_a_kind_is_of_this_machine_whatever_is_made_beside_it_and_all_are_of_all(self):
         for kind in ("wheel", "npm", "deb", "tarball"):
             (folder, *libraries), = self.libraries(kind)
             self.assertEqual((folder, libraries), (f"{self.folder}/dist/packages",
@@ -256,6 +292,9 @@ class Platforms(Make):
         found = self.libraries("wheel", "PLATFORM=musl-x86_64 macos-arm64")
         self.assertEqual(found, [[f"{self.folder}/dist/packages", "build/cross/musl-x86_64/tracediff.so",
                                   "build/cross/macos-arm64/tracediff.dylib"]])
+        for beside in ("all", "demo", "charts"):
+            with self.subTest(beside):
+                self.assertEqual([len(libraries) for libraries in self.libraries(beside, "wheel")], [2])
         found = self.libraries("dist")
         self.assertEqual([len(libraries) for libraries in found], [8] * 4, found)
 

@@ -24,7 +24,7 @@ WEB_LINK = -O3 -s MODULARIZE=1 -s EXPORT_NAME=tracediff -s ENVIRONMENT=worker -s
 
 # Debian's Emscripten finds acorn only where Debian's node looks.
 web: export NODE_PATH := $(NODE_PATH):/usr/share/nodejs
-web: needed $(WEB)/sqlite3.c $(WEB)/deps ## make the page that compares traces in a browser, dist/tracediff.html
+web: needed $(LIBRARY) $(WEB)/sqlite3.c $(WEB)/deps ## make the page that compares traces in a browser, dist/tracediff.html
 	@$(MAKE) --no-print-directory all find_needed=: BUILD=$(WEB) DIST=$(WEB) SUFFIX=js CC=emcc HOW= \
 		EXTRA='$(WEB_FLAGS)' LIBS= LINK='$(WEB_LINK)' ADDED='$(WEB_OBJECTS)'
 	@echo "  PAGE $(DIST)/tracediff.html"
