@@ -12,6 +12,7 @@ from collections import Counter
 import oracle
 import oracle_gains
 import oracle_undo
+from oracle_moved import plain_sides, settled
 import traces
 from generate_gains import write_gains, write_gains_pair
 from generate_job import write_job
@@ -155,10 +156,25 @@ class Undone(InFolder):
                   for kind, class_, area, name, rank, replaced, diff in self.rows(CAUSES, *sides, ranks, ranks)]
         return causes, parts, family_of
 
+    PATHS = """SELECT step_count, class, annotation, area, family, top_op, top_name, op, kernel, time_ns
+        FROM trace_step_path(?, ?, NULL, 'device', 'trace') WHERE time_ns > 0"""
+
+    def moves(self, sides):
+        """Whether some time only went from one name to another (L12), or a side has labels of its own (L13): then
+        oracle_undo does not know what causes are of."""
+        several = all(self.value("SELECT count(DISTINCT rank) > 1 FROM trace_files(?)", side) for side in sides)
+        rows, plain = ([(number, *row) for number, side in enumerate(each)
+                        for row in self.rows(self.PATHS, side, "job" if several else None)]
+                       for each in (sides, plain_sides(*sides)))
+        now, before, _ = settled(rows)
+        return now != before or sorted(map(str, rows)) != sorted(map(str, plain))
+
     def check(self, *sides):
         """[gain], or None if the causes do not tell what they are of."""
         causes, parts, family_of = self.read(*sides)
         if not oracle_undo.is_told(causes) or self.value(NETS, *sides):
+            return None
+        if self.moves(sides):
             return None
         traces = [oracle.read_trace(side) for side in sides]
         models = oracle_gains.models(traces)
