@@ -8,7 +8,7 @@ from collections import Counter
 
 import oracle
 from made import InFolder, document, event, kernel, launch, step, write
-from oracle_moved import placed, plain_sides
+from oracle_moved import late_parts, late_rows, placed, plain_sides
 from oracle_steps import Attributed, end, kind, label, stable, windows_of
 from support import EXAMPLES, ROOT, connect, corpus, series, slowest
 
@@ -84,7 +84,7 @@ class Partition(unittest.TestCase):
             self.check(corpus(*control), corpus(*test))
 
 
-def late_parts(file, chosen):
+def late_of(file, chosen):
     """{(class, annotation, area, top_op, top_name, op, kernel): ns}, of communication below 0."""
     attributed, found = Attributed(file), Counter()
     for window in windows_of(file, "device"):
@@ -96,17 +96,11 @@ def late_parts(file, chosen):
             kinds = {kind(row) for _, _, row in running}
             threads = ("COMMUNICATION" in kinds and kinds <= {"COMMUNICATION", "MEMORY"}
                        and attributed.late(window, start))
-            if not threads:
-                continue
-            owner = min(each for each in running if kind(each[2]) == "COMMUNICATION")[2]
-            found["comm", None, attributed.area(owner), None, None, None, stable(owner.name)] -= until - start
-            holding = next(filter(None, (attributed.holding(thread, start) for thread in threads)), [])
-            class_, op = attributed.host(threads, start, "op")
-            annotation, top_name = label(holding, "annotation"), attributed.host(threads, start, "top_name")[1]
-            module = label(holding, "module") or ""
-            backward = re.match(BACKWARD, top_name or "") and not module.startswith("nn.Module: ")
-            found[class_, annotation, annotation or ("backward" if backward else None), label(holding, "top_op"),
-                  top_name, op, None] += until - start
+            if threads:
+                owner = min(each for each in running if kind(each[2]) == "COMMUNICATION")[2]
+                hidden, late = late_parts(attributed, threads, owner, start)
+                found[hidden] -= until - start
+                found[late] += until - start
     return found
 
 
@@ -126,22 +120,17 @@ class SecondReading(InFolder):
         self.db.execute("CREATE TABLE IF NOT EXISTS placed (side, steps, class, time_ns, of_device, area, late_area,"
                         " family, stage, name, moved)")
         self.db.execute("DELETE FROM placed")
-        rows, late = [], 0
+        rows, late = [], []
         for side, path in enumerate(plain_sides(*sides)):
-            of_side = self.db.execute(self.PARTS, (path, ranks)).fetchall()
-            rows += [(side, *row) for row in of_side]
-            families = {row[3]: row[4] for row in of_side}
+            rows += [(side, *row) for row in self.db.execute(self.PARTS, (path, ranks))]
             trace = oracle.read_trace(path)
             files = [file for file in trace.files if file.rank in oracle.choose_ranks(trace, ranks)]
             chosen = oracle.choose_steps(files, "steady")
             for file in files:
                 steps = None if chosen is None else {number for path, number in chosen if path == file.path}
-                for part, ns in late_parts(file, steps).items():
-                    family = part[2] and families.get(part[2], re.sub(r"(?<=\.)[0-9]+(?=\.)", "*", part[2]))
-                    rows.append((side, None, *part[:3], family, *part[3:], ns))
-                    late += 1
-        self.db.executemany(f"INSERT INTO placed VALUES ({', '.join('?' * 11)})", placed(rows))
-        return late
+                late += list(late_rows(side, late_of(file, steps), rows))
+        self.db.executemany(f"INSERT INTO placed VALUES ({', '.join('?' * 11)})", placed(rows + late))
+        return len(late)
 
     def check(self, control, test, shown, ranks=None):
         def plain(row):

@@ -1,4 +1,5 @@
-"""A second reading of rules L12 and L13: time that only went from one name to another, and labels of one side.
+"""A second reading of rules L9, L12 and L13: communication that hides that the host is late, time that only went from
+one name to another, and labels of one side.
 
 Independent of the extension, word for word and slow.
 """
@@ -8,7 +9,9 @@ import json
 import os
 import re
 import shutil
-from collections import defaultdict
+from collections import Counter, defaultdict, namedtuple
+
+from oracle_steps import label, stable
 
 DEVICE = ("compute", "comm", "memory")
 CLASSES = ("compute", "comm", "memory", "idle_call", "idle_host", "idle_unrecorded", "idle_launch", "idle_wait", "call",
@@ -52,11 +55,13 @@ def unit(class_, name, sides):
 
 def settle(times, windows, part_of, unit_of, order):
     """Moves the times of {place: [ns of control, ns of test]}, in place (L12.2, L12.3). part_of(place) is (class, name,
-    family), unit_of(place) is (class, name), order(place) how places of a part with equal differences are ordered."""
+    family), unit_of(place) is (class, name), order(place) how places of a part with equal differences are ordered.
+    Gives what moved from or to each place."""
     def diff(pair):
         return pair[1] * windows[0] - pair[0] * windows[1]
+    shifted = Counter()
     if not all(windows):
-        return
+        return shifted
     sides = defaultdict(set)
     for place, pair in times.items():
         sides[unit_of(place)] |= {side for side in range(2) if pair[side] > 0}
@@ -78,15 +83,16 @@ def settle(times, windows, part_of, unit_of, order):
             gained = [mover for mover in taking if mover[0] >= windows[1]]
             while lost and gained:
                 amount = min(-lost[0][0], gained[0][0]) // windows[1]
-                shift(times, lost[0][2], amount, -1, diff, windows)
-                shift(times, gained[0][2], amount, 1, diff, windows)
+                shift(times, shifted, lost[0][2], amount, -1, diff, windows)
+                shift(times, shifted, gained[0][2], amount, 1, diff, windows)
                 lost[0][0] += amount * windows[1]
                 gained[0][0] -= amount * windows[1]
                 lost = lost[lost[0][0] > -windows[1]:]
                 gained = gained[gained[0][0] < windows[1]:]
+    return shifted
 
 
-def shift(times, places, amount, sign, diff, windows):
+def shift(times, shifted, places, amount, sign, diff, windows):
     for rest in (False, True):
         for place in places:
             room = max(sign * diff(times[place]), 0) // windows[1]
@@ -94,6 +100,7 @@ def shift(times, places, amount, sign, diff, windows):
                 room = times[place][0] if sign < 0 else amount
             part = min(room, amount)
             times[place][0] += sign * part
+            shifted[place] += part
             amount -= part
 
 
@@ -145,12 +152,45 @@ def plain_sides(*sides):
             for number, side in enumerate(sides)]
 
 
+def drop_labels(attributed, plain):
+    """Takes the labels that files of plain_sides() do not have from a file of oracle_steps.Attributed."""
+    labels = ("user_annotation", "python_function")
+    kept = {(row.cat, row.name) for file in plain for row in file.rows if row.dur_ns}
+    for rows in attributed.threads.values():
+        rows[:] = [row for row in rows if row.cat not in labels or (row.cat, row.name) in kept]
+
+
 BACKWARD = r"autograd::engine|torch::autograd::AccumulateGrad|.*Backward[0-9]?\Z"
 
 
+def late_parts(attributed, threads, owner, instant):
+    """(the part of communication that loses an instant by L9, the part of the host that gains it), as (class,
+    annotation, area, top_op, top_name, op, kernel)."""
+    holding = next(filter(None, (attributed.holding(thread, instant) for thread in threads)), [])
+    class_, op = attributed.host(threads, instant, "op")
+    annotation, top_name = label(holding, "annotation"), attributed.host(threads, instant, "top_name")[1]
+    module = label(holding, "module") or ""
+    backward = re.match(BACKWARD, top_name or "") and not module.startswith("nn.Module: ")
+    return (("comm", None, attributed.area(owner), None, None, None, stable(owner.name)),
+            (class_, annotation, annotation or ("backward" if backward else None), label(holding, "top_op"), top_name,
+             op, None))
+
+
+def late_rows(side, late, rows):
+    """Rows for settled() of {part: ns}, of which `rows` of that side know the families of areas."""
+    families = {row[4]: row[5] for row in rows if row[0] == side}
+    for (class_, annotation, area, *names), ns in late.items():
+        family = area and families.get(area, re.sub(r"(?<=\.)[0-9]+(?=\.)", "*", area))
+        yield (side, None, class_, annotation, area, family, *names, ns)
+
+
+# {place: [ns of control, ns of test]}, before too; what moved by place; {name: the one that it is the same as}
+Settled = namedtuple("Settled", "times before windows shifted same")
+
+
 def settled(rows):
-    """(times by place, the same before L12.2, windows) of rows (side, steps, class, annotation, area, family, top_op,
-    top_name, op, kernel, ns)."""
+    """Settled, of rows (side, steps, class, annotation, area, family, top_op, top_name, op, kernel, ns). A place is
+    (class, family, name, area, late area, op, unit, stage)."""
     families, times, windows = {row[5] for row in rows}, defaultdict(lambda: [0, 0]), [0, 0]
     for side, steps, class_, annotation, area, family, top_op, top_name, op, kernel, ns in rows:
         windows[side] = max(windows[side], steps or 0)
@@ -176,14 +216,15 @@ def settled(rows):
         renamed = tuple(same.get(name, name) if i in (1, 2, 6) else name for i, name in enumerate(place))
         joined[renamed] = [a + b for a, b in zip(joined[renamed], pair)]
     before = {place: list(pair) for place, pair in joined.items()}
-    settle(joined, windows, lambda place: (place[0], place[2], place[1]), lambda place: (place[0], place[6]),
-           lambda place: (*map(key, place[3:7]), place[7] or "z"))
-    return joined, before, windows
+    shifted = settle(
+        joined, windows, lambda place: (place[0], place[2], place[1]), lambda place: (place[0], place[6]),
+        lambda place: (*map(key, place[3:7]), place[7] or "z"))
+    return Settled(joined, before, windows, shifted, same)
 
 
 def placed(rows):
     """[(side, steps, class, ns, of_device, area, late_area, family, stage, name, whether it is only of the rest)]"""
-    joined, before, windows = settled(rows)
+    joined, before, windows, *_ = settled(rows)
     parts = defaultdict(lambda: [0, 0, False])  # before, and whether it moved
     for place, pair in before.items():
         of = parts[place[0], place[1], place[2]]
