@@ -25,6 +25,8 @@ struct trace_member {
     const struct steps *steps; /* as they were wished for; valid if chosen */
     struct steps *own_steps;   /* those, if they are not the file's; owned */
     bool clashes;            /* another file of its rank cannot be a cycle of the same run (T8) */
+    bool *unshared;          /* by name id, while two traces are compared: a label of one side */
+    uint64_t unshared_key;   /* of all that are; 0: none (analysis/names/shared_labels.h) */
     int64_t first_step; /* what is added to their numbers (T8.2, T21) */
 };
 

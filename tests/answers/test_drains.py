@@ -5,6 +5,7 @@ import oracle
 from generate_waits import write_pair
 from made import InFolder
 from oracle_drains import Side, synchronized
+from oracle_moved import plain_sides
 from support import series
 
 CAUSES = """SELECT kind, name, control_ns, test_ns, diff_time
@@ -28,7 +29,7 @@ class SecondReading(InFolder):
     def check(self, seed, seen):
         paths = f"{seed}/control", f"{seed}/test"
         write_pair(*paths, seed)
-        traces = [oracle.read_trace(path) for path in paths]
+        traces = [oracle.read_trace(path) for path in plain_sides(*paths)]
         for *ranks, steps, clock in questions(seed, [trace.ranks for trace in traces]):
             expected = synchronized(*(Side(trace, chosen, steps, clock) for trace, chosen in zip(traces, ranks)))
             given = dict(zip(("control", "test", "control_rank", "test_rank", "steps", "clock"),

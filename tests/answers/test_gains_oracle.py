@@ -17,6 +17,7 @@ from generate_gains import write_gains, write_gains_pair
 from generate_job import write_job
 from generate_waits import write_pair
 from made import InFolder, document, event, kernel, launch, step, write
+from oracle_moved import drop_labels, late_rows, plain_sides, settled
 from support import DATA, EXAMPLES, corpus, found_below, series, slow, slowest
 
 LENGTHS = "SELECT iteration, recorded_ns, simulated_ns, dropped FROM trace_what_if(?, ?, 'all', 'all')"
@@ -30,12 +31,7 @@ UNDONE = """SELECT kind, class, area, name, rank, gain_alone_ns, cumulative_ns,
     CAST(round(gain_half * 1e3 * (SELECT count(*) FROM trace_what_if(?2, '[]'))) AS INTEGER) FROM trace_undo(?1, ?2)
     WHERE kind IS NOT NULL"""
 CAUSES = "SELECT kind, class, area, name, rank, replaced, diff_time FROM trace_step_causes(?, ?, ?, ?)"
-PARTS = """SELECT class, area, family,
-    CASE WHEN class = 'comm' THEN kernel
-         WHEN class IN ('idle_call', 'idle_launch', 'idle_unrecorded', 'call', 'unrecorded') THEN op
-         WHEN class IN ('compute', 'memory') THEN coalesce(top_name, kernel)
-         WHEN annotation LIKE 'enumerate(DataLoader)%' THEN annotation
-         ELSE top_name END
+PARTS = """SELECT step_count, class, annotation, area, family, top_op, top_name, op, kernel, time_ns
     FROM trace_step_path(?, ?, NULL, 'device', 'trace') WHERE time_ns > 0"""
 FACTORS, SET, ADD = (0, 0.3, 0.5, 1.7, 2), (0, 5, 12.5), (-10, -3.3, 5, 40)
 
@@ -140,32 +136,41 @@ class Undone(InFolder):
         return star if area and star in families else family
 
     def read(self, *sides):
-        """(causes, parts of the paths, {area: family}) of a pair."""
+        """(causes, oracle_moved.Settled, {area: family}, models, chosen steps) of a pair."""
         several = all(self.value("SELECT count(DISTINCT rank) > 1 FROM trace_files(?)", side) for side in sides)
         ranks = "job" if several else None
-        rows = [row for side in sides for row in self.rows(PARTS, side, ranks)]
-        families = {family for _, _, family, _ in rows}
-        family_of = {area: self.family(area, family, families) for class_, area, family, _ in rows
-                     if class_ in ("compute", "memory") or class_.startswith("idle_")}
-        parts = {(class_, family_of[area] if class_ in ("compute", "memory") else None, name)
-                 for class_, area, _, name in rows}
+        chosen = [{number for number, in self.rows("SELECT DISTINCT iteration FROM trace_what_if(?, '[]')", side)}
+                  for side in sides]
+        plain = plain_sides(*sides)
+        read = [oracle.read_trace(side) for side in plain]
+        rows = [(number, *row) for number, side in enumerate(plain) for row in self.rows(PARTS, side, ranks)]
+        for number, trace in enumerate(read):
+            late = oracle_undo.late_on_path(trace, chosen[number])
+            rows += list(late_rows(number, late, rows))
+        families = {row[5] for row in rows}
+        family_of = {area: self.family(area, family, families) for _, _, class_, _, area, family, *_ in rows
+                     if class_ in ("compute", "comm", "memory") or class_.startswith("idle_")}
         steps = self.value("SELECT count(*) FROM trace_what_if(?, '[]')", sides[1])
         causes = [oracle_undo.Cause(kind, class_, {area, family_of.get(area, area)}, name, rank, replaced,
                                     diff * 1000 * steps)
                   for kind, class_, area, name, rank, replaced, diff in self.rows(CAUSES, *sides, ranks, ranks)]
-        return causes, parts, family_of
+        models = oracle_gains.models([oracle.read_trace(side) for side in sides])
+        for model, trace in zip(models, read):
+            for rank in model.ties.ranks.values():
+                for attributed in rank.attributed.values():
+                    drop_labels(attributed, trace.files)
+        return causes, settled(rows), family_of, models, chosen
 
     def check(self, *sides):
-        """[gain], or None if the causes do not tell what they are of."""
-        causes, parts, family_of = self.read(*sides)
+        """[(kind, gain)], or None if the causes do not tell what they are of."""
+        causes, moved, family_of, models, chosen = self.read(*sides)
         if not oracle_undo.is_told(causes) or self.value(NETS, *sides):
             return None
-        traces = [oracle.read_trace(side) for side in sides]
-        models = oracle_gains.models(traces)
-        chosen = [{number for number, in self.rows("SELECT DISTINCT iteration FROM trace_what_if(?, '[]')", side)}
-                  for side in sides]
-        parts = oracle_undo.parts_of_causes(parts, traces, chosen)
-        reading = oracle_undo.Undone(*models, chosen, causes, parts, family_of)
+        reading = oracle_undo.Undone(*models, chosen, causes, moved, family_of)
+        for i, cause in enumerate(causes):
+            if cause.kind not in ("synchronized", "moved"):
+                self.assertAlmostEqual(float(reading.diffs[i]) * len(chosen[1]), cause.diff, delta=0.01)
+        self.untold += len(reading.untold)
         undone = reading.rows()
         found = self.rows(UNDONE, *sides)
         self.assertEqual([row[5:] for row in found], [(gain, after, half) for _, gain, after, half in undone])
@@ -193,7 +198,7 @@ class Undone(InFolder):
 
     def setUp(self):
         super().setUp()
-        self.hiders = Counter()
+        self.hiders, self.untold = Counter(), 0
 
     def series(self, enough, **how):
         seen = Counter()
@@ -207,6 +212,7 @@ class Undone(InFolder):
                     seen[kind] += bool(gain)
         self.assertGreater(seen["told"], self.COUNT // 3)
         self.assertGreaterEqual(self.hiders[True, True], self.COUNT // 40)
+        self.assertGreater(self.untold, self.COUNT // 40)
         for kind in enough:
             self.assertGreater(seen[kind], self.COUNT // 40, kind)
 

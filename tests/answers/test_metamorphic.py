@@ -73,6 +73,7 @@ OF_JOBS = {"trace_step_diff", "trace_step_causes", "trace_tree_diff", "trace_ver
            "trace_compared_ranks", "trace_undo", "trace_cause_parts", "trace_long_steps"}  # without ranks
 OF_ONE_JOB = {"trace_job_path", "trace_what_if", "trace_gains"}  # of all ranks that are chosen, together
 SIMULATED = {"trace_what_if", "trace_gains", "trace_undo"}  # with least times in us, rounded to ns
+DIVIDED = {"trace_step_causes", "trace_cause_parts"}  # what moves is ns of a step, times steps (L12)
 AGAINST_OTHERS = {"potential_stragglers", "trace_job_clocks"}  # compares each rank with the others that are chosen
 OF_TEXT = {"trace_metadata"}               # functions likewise: keys, their order and how values are written
 
@@ -673,7 +674,7 @@ class Relations(InFolder):
                              for name, file in files.items()}, f"scaled/{side}")
             for name, (arguments, columns) in functions().items():
                 compared = [column for column in columns if column not in TEXT | {"html", "problems", "file"}]
-                if not compared or name in OF_TEXT | SUMMARY | SIMULATED:
+                if not compared or name in OF_TEXT | SUMMARY | SIMULATED | DIVIDED:
                     continue
                 for _ in range(CALLS + 1):
                     call = random_call(rng, name)

@@ -8,6 +8,7 @@ from collections import Counter
 
 import oracle
 from made import InFolder, document, event, kernel, launch, step, write
+from oracle_moved import late_parts, late_rows, placed, plain_sides
 from oracle_steps import Attributed, end, kind, label, stable, windows_of
 from support import EXAMPLES, ROOT, connect, corpus, series, slowest
 
@@ -83,7 +84,7 @@ class Partition(unittest.TestCase):
             self.check(corpus(*control), corpus(*test))
 
 
-def late_parts(file, chosen):
+def late_of(file, chosen):
     """{(class, annotation, area, top_op, top_name, op, kernel): ns}, of communication below 0."""
     attributed, found = Attributed(file), Counter()
     for window in windows_of(file, "device"):
@@ -95,17 +96,11 @@ def late_parts(file, chosen):
             kinds = {kind(row) for _, _, row in running}
             threads = ("COMMUNICATION" in kinds and kinds <= {"COMMUNICATION", "MEMORY"}
                        and attributed.late(window, start))
-            if not threads:
-                continue
-            owner = min(each for each in running if kind(each[2]) == "COMMUNICATION")[2]
-            found["comm", None, attributed.area(owner), None, None, None, stable(owner.name)] -= until - start
-            holding = next(filter(None, (attributed.holding(thread, start) for thread in threads)), [])
-            class_, op = attributed.host(threads, start, "op")
-            annotation, top_name = label(holding, "annotation"), attributed.host(threads, start, "top_name")[1]
-            module = label(holding, "module") or ""
-            backward = re.match(BACKWARD, top_name or "") and not module.startswith("nn.Module: ")
-            found[class_, annotation, annotation or ("backward" if backward else None), label(holding, "top_op"),
-                  top_name, op, None] += until - start
+            if threads:
+                owner = min(each for each in running if kind(each[2]) == "COMMUNICATION")[2]
+                hidden, late = late_parts(attributed, threads, owner, start)
+                found[hidden] -= until - start
+                found[late] += until - start
     return found
 
 
@@ -117,24 +112,25 @@ class SecondReading(InFolder):
         with open(os.path.join(ROOT, "tests", "oracles", "oracle_causes.sql")) as file:
             cls.query = file.read()
 
-    LATE = "side, class, annotation, area, family, top_op, top_name, op, kernel, time_ns"
+    PARTS = ("SELECT step_count, class, annotation, area, family, top_op, top_name, op, kernel, time_ns"
+             " FROM trace_step_path(?, ?, 'steady', 'device', 'trace') WHERE time_ns > 0 OR class IS NULL")
 
-    def fill_late(self, *sides, ranks=None):
-        """What L9 makes of the parts of both sides, by oracle_steps. Gives the number of parts."""
-        self.db.execute(f"CREATE TABLE IF NOT EXISTS late ({self.LATE})")
-        self.db.execute("DELETE FROM late")
-        for side, path in enumerate(sides):
+    def fill(self, *sides, ranks=None):
+        """What L9, L12 and L13 make of the parts of both sides. Gives how many parts L9 changes."""
+        self.db.execute("CREATE TABLE IF NOT EXISTS placed (side, steps, class, time_ns, of_device, area, late_area,"
+                        " family, stage, name, moved)")
+        self.db.execute("DELETE FROM placed")
+        rows, late = [], []
+        for side, path in enumerate(plain_sides(*sides)):
+            rows += [(side, *row) for row in self.db.execute(self.PARTS, (path, ranks))]
             trace = oracle.read_trace(path)
             files = [file for file in trace.files if file.rank in oracle.choose_ranks(trace, ranks)]
             chosen = oracle.choose_steps(files, "steady")
             for file in files:
                 steps = None if chosen is None else {number for path, number in chosen if path == file.path}
-                for part, ns in late_parts(file, steps).items():
-                    family = part[2] and re.sub(r"(?<=\.)[0-9]+(?=\.)", "*", part[2])
-                    self.db.execute("INSERT INTO late SELECT ?, ?, ?, ?, coalesce((SELECT family FROM"
-                                    " trace_step_path(?, ?) WHERE area = ?), ?), ?, ?, ?, ?, ?",
-                                    (side, *part[:3], path, ranks, part[2], family, *part[3:], ns))
-        return self.db.execute("SELECT count(*) FROM late").fetchone()[0]
+                late += list(late_rows(side, late_of(file, steps), rows))
+        self.db.executemany(f"INSERT INTO placed VALUES ({', '.join('?' * 11)})", placed(rows + late))
+        return len(late)
 
     def check(self, control, test, shown, ranks=None):
         def plain(row):
@@ -186,7 +182,7 @@ class SecondReading(InFolder):
     def test_examples(self):
         for folder in ("gpu", "cpu", "serving"):
             sides = [os.path.join(EXAMPLES, folder, side) for side in ("control", "test")]
-            self.fill_late(*sides, ranks=0)
+            self.fill(*sides, ranks=0)
             for shown in (None, 3, 8):
                 self.check(*sides, shown, 0)
 
@@ -196,7 +192,7 @@ class SecondReading(InFolder):
         for seed in range(count):
             write("a.json", in_modules(2 * seed))
             write("b.json", in_modules(2 * seed + 1))
-            seen["late"] += self.fill_late("a.json", "b.json") > 0
+            seen["late"] += self.fill("a.json", "b.json") > 0
             for shown in (None, 0, 1, 3, 6):
                 for row in self.check("a.json", "b.json", shown):
                     seen[row[0]] += 1
@@ -268,7 +264,7 @@ class Rules(InFolder):
             if annotation:
                 events.append(event(annotation, at, 20, cat="user_annotation"))
             events += [event(operator, at + 1, 15), launch(at + 2, 5, number),
-                       kernel(f"k_{operator}", 400 + 50 * number, length, number)]
+                       kernel(f"k_{operator} {annotation}", 400 + 50 * number, length, number)]
             at += 30
         return document(*events)
 
@@ -382,7 +378,7 @@ class Rules(InFolder):
         def trace(*names, gap):
             calls = [event(name, 100 + 200 * i, 100 if name.endswith("Synchronize") else 10, cat="cuda_runtime",
                            args={"correlation": i + 1}) for i, name in enumerate(names)]
-            return document(step(0, 0, 1000), *calls, event("aten::mm", 700 + gap, 50),
+            return document(step(0, 0, 1000 + gap), *calls, event("aten::mm", 700 + gap, 50),
                             event(names[0].replace("DeviceSynchronize", "LaunchKernel"), 720 + gap, 10,
                                   cat="cuda_runtime",
                                   args={"correlation": 9}),
@@ -456,8 +452,9 @@ class LateAreas(InFolder):
     def test_two_areas(self):
         """The larger one first, then what is left."""
         calm = [("calm", self.FORWARD * 4)]
-        test = [*calm, ("opt", self.MORE * 2), ("log", self.MORE)]
-        self.assertEqual(self.late(calm, test), [("opt", "opt", 210), ("log", "log", 105)])
+        control = [*calm, ("opt", [("aten::fused", 20)]), ("log", [("aten::fused", 20)])]
+        test = [*calm, ("opt", [("aten::fused", 20), *self.MORE * 2]), ("log", [("aten::fused", 20), *self.MORE])]
+        self.assertEqual(self.late(control, test), [("opt", "opt", 210), ("log", "log", 105)])
 
     def test_areas_that_share_alike_are_none(self):
         calm = [("calm", self.FORWARD * 4)]
@@ -466,8 +463,9 @@ class LateAreas(InFolder):
 
     def test_families_and_backward(self):
         calm = [("calm", self.FORWARD * 2)]
-        layers = [(f"layers.{number}.mlp", [operator]) for number, operator in enumerate(self.MORE)]
-        self.assertEqual(self.late(calm, [*calm, *layers]), [("layers.*.mlp", "layers.*.mlp", 105)])
+        layers = [[(f"layers.{number}.mlp", [("aten::fused", 20), operator][:count])
+                   for number, operator in enumerate(self.MORE)] for count in (1, 2)]
+        self.assertEqual(self.late([*calm, *layers[0]], [*calm, *layers[1]]), [("layers.*.mlp", "layers.*.mlp", 105)])
         nodes = [(None, [(name.replace("aten::", "") + "Backward0", us)]) for name, us in self.MORE]
         self.assertEqual(self.late(calm, [*calm, *nodes]), [("backward", "backward", 105)])
         self.assertEqual({row[0] for row in self.late(calm, [*calm, (None, self.MORE)])}, {None})
@@ -495,7 +493,7 @@ class Recomputed(InFolder):
             for name in inner:
                 number += 1
                 events += [event(name, at + 1, 8), launch(at + 2, 2, number),
-                           kernel("k", 1000 + 10 * number, 10, number)]
+                           kernel(f"k of {outer} {name}", 1000 + 10 * number, 10, number)]
                 at += 10
             events.append(event(outer, begin, at - begin))
             if outer == "opt":

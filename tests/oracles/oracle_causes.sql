@@ -1,43 +1,10 @@
--- A second reading of L2 and L3, in SQL: the causes of trace_step_causes, without their texts, from the rows of
--- trace_step_path, and of a table late, which has what L9 makes of them: side and the columns of trace_step_path, with
--- time that is to be added, or taken if it is below 0. SQLite takes long to prepare it.
-WITH part AS (
-  SELECT 0 AS side, step_count AS steps, class, annotation, area, family, top_op, top_name, op, kernel, time_ns
-  FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace', :steps)
-  WHERE time_ns > 0 OR class IS NULL
-  UNION ALL
-  SELECT 1, step_count, class, annotation, area, family, top_op, top_name, op, kernel, time_ns
-  FROM trace_step_path(:test, :test_rank, :test_iteration, :clock, 'trace', :steps)
-  WHERE time_ns > 0 OR class IS NULL
-  UNION ALL
-  SELECT side, NULL, class, annotation, area, family, top_op, top_name, op, kernel, time_ns FROM late),
-placed AS (
-  SELECT side, steps, class, time_ns, class IN ('compute', 'comm', 'memory') AS of_device,
-         CASE WHEN class IN ('compute', 'comm', 'memory') THEN area END AS area,
-         -- L2.3
-         CASE WHEN class NOT IN ('idle_call', 'idle_host', 'idle_launch')
-                OR (annotation IS NULL AND area IS NOT 'backward') THEN NULL
-              WHEN rtrim(area, '0123456789') || '*' IN (SELECT family FROM part) THEN rtrim(area, '0123456789') || '*'
-              ELSE family END AS late_area,
-         -- L1.3: a number that either side repeats
-         CASE WHEN class NOT IN ('compute', 'comm', 'memory') THEN NULL
-              WHEN rtrim(area, '0123456789') || '*' IN (SELECT family FROM part) THEN rtrim(area, '0123456789') || '*'
-              ELSE family END AS family,
-         CASE WHEN class IN ('compute', 'comm', 'memory') THEN NULL
-              WHEN annotation LIKE 'Optimizer.%' THEN 'optimizer'
-              WHEN annotation LIKE 'enumerate(DataLoader)%' THEN 'loader'
-              WHEN top_op GLOB 'autograd::engine*' OR top_op GLOB 'torch::autograd::AccumulateGrad*'
-                OR top_op GLOB '*Backward' OR top_op GLOB '*Backward[0-9]' THEN 'backward'
-              ELSE 'forward' END AS stage,
-         CASE WHEN class = 'comm' THEN kernel
-              WHEN class IN ('idle_call', 'idle_launch', 'idle_unrecorded', 'call', 'unrecorded') THEN op
-              WHEN class IN ('compute', 'memory') THEN coalesce(top_name, kernel)
-              WHEN annotation LIKE 'enumerate(DataLoader)%' THEN annotation
-              ELSE top_name END AS name
-  FROM part),
+-- A second reading of L2 and L3, in SQL: the causes of trace_step_causes, without their texts, from a table placed,
+-- which oracle_moved.py fills. SQLite takes long to prepare it.
+WITH
 -- a row per area, and of the host per area and part of the step
 by_area AS MATERIALIZED (
-  SELECT class, family, area, late_area, stage, name, sum(CASE side WHEN 0 THEN time_ns ELSE 0 END) AS control_ns,
+  SELECT class, family, area, late_area, stage, name, max(moved) AS moved,
+         sum(CASE side WHEN 0 THEN time_ns ELSE 0 END) AS control_ns,
          sum(CASE side WHEN 1 THEN time_ns ELSE 0 END) AS test_ns,
          max(max(CASE side WHEN 0 THEN steps ELSE 0 END)) OVER () AS control_windows,
          max(max(CASE side WHEN 1 THEN steps ELSE 0 END)) OVER () AS test_windows
@@ -77,13 +44,13 @@ chosen AS MATERIALIZED (
   WHERE is_reached AND 2 * largest < size
   LIMIT -1),
 of_area AS MATERIALIZED (
-  SELECT class, area, stage, name, control_ns, test_ns, control_windows, test_windows,
+  SELECT class, area, stage, name, moved, control_ns, test_ns, control_windows, test_windows,
          CASE WHEN late_area IN (SELECT late_area FROM chosen) THEN late_area ELSE family END AS family
   FROM by_area
   LIMIT -1),
 summed AS (
   SELECT class, family, name, sum(control_ns) AS control_ns, sum(test_ns) AS test_ns, control_windows, test_windows,
-         min(mostly) AS stage
+         min(mostly) AS stage, max(moved) AS moved
   FROM (SELECT *, first_value(stage) OVER (PARTITION BY class, family, name ORDER BY of_stage DESC, stage) AS mostly
         FROM (SELECT *, sum(control_ns * test_windows + test_ns * control_windows)
                         OVER (PARTITION BY class, family, name, stage) AS of_stage
@@ -91,7 +58,7 @@ summed AS (
               WHERE class IS NOT NULL))
   GROUP BY class, family, name),
 meant AS (
-  SELECT class, family, name, stage, control_ns, test_ns, control_windows, test_windows,
+  SELECT class, family, name, stage, moved, control_ns, test_ns, control_windows, test_windows,
          control_ns * test_windows AS control_mean, test_ns * control_windows AS test_mean,
          test_ns * control_windows - control_ns * test_windows AS diff,
          CASE WHEN class IN ('idle_call', 'idle_host', 'idle_launch') THEN 'host late'
@@ -119,7 +86,7 @@ kinds AS (
          AND sum(swapped AND diff < 0) OVER (PARTITION BY class, family) > 0 THEN 'replaced'
     ELSE 'changed' END AS kind,
     late IS NOT NULL AND family IS NULL AND name IS NOT NULL AND diff <> 0 AND 5 * abs(diff) >= all_late
-      AND 20 * abs(diff) >= delta AS is_named
+      AND 20 * abs(diff) >= delta AND NOT (late = 'not recorded' AND moved) AS is_named
   FROM flagged),
 keyed AS MATERIALIZED (
   SELECT *, kind NOT IN ('queued', 'replaced') AND (late IS NULL OR is_named) AS single,

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import oracle
 import oracle_steps
+from oracle_moved import settle
 from oracle_steps import COPIES_THAT_WAIT, end, innerness, stable, thread_of
 
 
@@ -95,16 +96,18 @@ class File:
         return result
 
     def parts(self, drained):
-        """({(class, name): ns}, {(class, name): ns of it that are drained}) of the idle time of the chosen steps."""
+        """({(class, name, op): ns}, {(class, name, op): ns of it that are drained}) of the idle time of the steps."""
         parts, costs = Counter(), Counter()
         for window in self.windows:
             instants = self.attributed.changes(window)
             for start, until in zip(instants, instants[1:]):
                 part, name = self.attributed.at(window, start, "top_name")
+                op = self.attributed.at(window, start, "op")[1]
                 late = self.attributed.late(window, start) if part == "comm" else None
                 if late:  # L9
                     part, name = self.attributed.host(late, start, "top_name")
-                part = part, self.renamed(name)
+                    op = self.attributed.host(late, start, "op")[1]
+                part = part, self.renamed(name), self.renamed(op)
                 if part[0].startswith("idle_"):
                     parts[part] += until - start
                     costs[part] += sum(max(0, min(until, last) - max(start, first)) for first, last in drained)
@@ -145,6 +148,18 @@ def as_cuda(side, other):
     return lambda name: name and re.sub(r"(?<!\S)hip(?=[A-Z])", "cuda", name)
 
 
+def settled(parts, costs, steps):
+    """Both by (class, name), after L12."""
+    times = {place: [parts[side][place] for side in range(2)] for place in parts[0].keys() | parts[1].keys()}
+    settle(times, steps, lambda place: (*place[:2], None), lambda place: (place[0], place[2]), lambda place: 0)
+    kept, lost = [Counter(), Counter()], [Counter(), Counter()]
+    for place, pair in times.items():
+        for side in range(2):
+            kept[side][place[:2]] += pair[side]
+            lost[side][place[:2]] += costs[side][place]
+    return kept, [Counter({part: min(ns, kept[side][part]) for part, ns in lost[side].items()}) for side in range(2)]
+
+
 def synchronized(control, test):
     """L8.4: (name, ns of control, ns of test) of the cause, or None."""
     for side, other in ((control, test), (test, control)):
@@ -156,6 +171,7 @@ def synchronized(control, test):
              for side, often in zip((control, test), names)]
     parts = [sum((part for part, _ in side), Counter()) for side in sides]
     costs = [sum((cost for _, cost in side), Counter()) for side in sides]
+    parts, costs = settled(parts, costs, [control.steps, test.steps])
     found = set()
     for part in parts[0].keys() | parts[1].keys():
         means = [Fraction(parts[0][part], control.steps), Fraction(parts[1][part], test.steps)]

@@ -1,25 +1,28 @@
 """A second reading of E8.5, E8.6 and E9: what trace_gains and trace_undo say, on top of oracle_gains.py.
 
     gains(model, "op", chosen)    # {(what, class, name, rank): [time, path, half, none]}, ns
-    Undone(control, test, chosen, causes, parts, family_of).rows()
+    Undone(control, test, chosen, causes, settled, family_of).rows()
                                   # [(place of the cause, gain, cumulative, half)], ns
 
-Which causes there are is asked of trace_step_causes (L2: oracle_causes.sql), and what parts of trace_step_path, of
-which parts_of_causes() makes those that causes have (L9). Where there is a cause `synchronized` or `moved`, these do
-not tell of which parts the rest of a kind is: see is_told().
+Which causes there are is asked of trace_step_causes (L2: oracle_causes.sql), and what parts of trace_step_path;
+late_on_path() and oracle_moved.py make those of them that causes have (L9, L12). Where there is a cause `synchronized`
+or `moved`, these do not tell of which parts the rest of a kind is: see is_told().
 """
 import json
 import re
 from collections import Counter, defaultdict
+from fractions import Fraction
 from functools import cached_property
 
 import oracle
 import oracle_job
 from oracle_gains import (COPY, DEVICE, GAP, HOST, LATENCY, LAUNCH, STREAM, SYNC, THREAD, TRANSFER, WAIT, Changed,
                           Clock, Edge, Lag, tenth, times)
+from oracle_moved import late_parts
 from oracle_steps import OPERATORS, end, kind, of_xla, stable, thread_of
 
 GONE = object()
+DEVICE_CLASSES = ("compute", "comm", "memory")
 BACKWARD = r"autograd::engine|torch::autograd::AccumulateGrad|.*Backward[0-9]?\Z"
 
 
@@ -259,28 +262,25 @@ def part_of_host(attributed, threads, instant):
     return class_, annotation if loads else name
 
 
-def parts_of_causes(parts, traces, chosen):
-    """{(class, family, name)} of both sides as causes have them, of those of the paths (L9)."""
-    found = {part for part in parts if part[0] != "comm"}
-    for trace, steps in zip(traces, chosen):
-        job = oracle_job.Job(trace, "device")
-        for stretch in job.schedule:
-            if stretch.window.iteration not in steps:
+def late_on_path(trace, steps):
+    """L9 on the path of a job: {(class, annotation, area, top_op, top_name, op, kernel): ns}, of communication below
+    0."""
+    job, found = oracle_job.Job(trace, "device"), Counter()
+    for stretch in job.schedule:
+        if stretch.window.iteration not in steps or stretch.queued:
+            continue
+        rank = job.ranks[stretch.rank]
+        for piece in rank.pieces:
+            ns = min(piece.end - stretch.offset, stretch.end) - max(piece.start - stretch.offset, stretch.start)
+            if piece.class_ != "comm" or ns <= 0:
                 continue
-            if stretch.queued:
-                found.add(("comm", None, stable(stretch.queued.row.name)))
-                continue
-            rank = job.ranks[stretch.rank]
-            for piece in rank.pieces:
-                if (piece.class_ != "comm" or piece.end - stretch.offset <= stretch.start
-                        or piece.start - stretch.offset >= stretch.end):
-                    continue
-                attributed = rank.attributed[id(piece.file)]
-                window = stretch.window if stretch.rank == job.reference else piece.window
-                threads = attributed.late(window, piece.start)
-                class_, name = (part_of_host(attributed, threads, piece.start) if threads
-                                else ("comm", stable(attributed.rows[piece.owner].name)))
-                found.add((class_, None, name))
+            attributed = rank.attributed[id(piece.file)]
+            window = stretch.window if stretch.rank == job.reference else piece.window
+            threads = attributed.late(window, piece.start)
+            if threads:
+                hidden, late = late_parts(attributed, threads, attributed.rows[piece.owner], piece.start)
+                found[hidden] -= ns
+                found[late] += ns
     return found
 
 
@@ -311,7 +311,7 @@ class Cause:
         if self.kind in late:
             return class_ in late[self.kind] and (self.name is None or (class_, name) == (self.class_, self.name))
         if self.kind == "communication":
-            return class_ == "comm" and name == self.name
+            return class_ == "comm" and name == self.name and family in self.families
         if self.kind == "replaced":
             return class_ == self.class_ and family in self.families and name in self.replaced
         return (self.kind == "changed" and class_ == self.class_ and name == self.name
@@ -328,10 +328,12 @@ class Ghost:
 
 
 class Undone:
-    """`causes`: of trace_step_causes; `parts`: {(class, family, name)} of parts_of_causes(); `family_of`: of areas."""
+    """`causes`: of trace_step_causes; `settled`: of oracle_moved.settled(); `family_of`: of areas."""
 
-    def __init__(self, control, test, chosen, causes, parts, family_of):
-        self.control, self.test, self.causes, self.parts, self.family_of = control, test, causes, parts, family_of
+    def __init__(self, control, test, chosen, causes, settled, family_of):
+        self.control, self.test, self.causes, self.family_of = control, test, causes, family_of
+        self.same = settled.same
+        self.add_up(settled)
         self.sides = Side(control, chosen[0]), Side(test, chosen[1])
         self.chosen = chosen
         self.pairs = Pairs(*self.sides)
@@ -348,6 +350,32 @@ class Undone:
         for rank, theirs, mine in self.pairs.steps:
             self.undo_step(rank, theirs, mine)
         self.chain()
+
+    # ---- what causes are of ----
+
+    def add_up(self, settled):
+        """Sets `parts`, {(class, family or chosen area, name)}, the exact `diffs` of causes, and `untold`: those that
+        E9.11 leaves out."""
+        sums = defaultdict(lambda: [0, 0, 0])
+        for place, pair in settled.times.items():
+            class_, family, name, _, late_area, *_ = place
+            if class_ not in DEVICE_CLASSES:
+                family = late_area if self.is_chosen_area(class_, late_area) else None
+            for i, ns in enumerate((*pair, settled.shifted[place])):
+                sums[class_, family, name][i] += ns
+        self.parts = {part for part, (first, second, _) in sums.items() if first or second}
+        self.diffs, moved = Counter(), Counter()
+        for part in self.parts:
+            control, test, shifted = (ns * settled.windows[side] for ns, side in zip(sums[part], (1, 0, 1)))
+            for i in self.causes_of(part):
+                self.diffs[i] += Fraction(test - control, settled.windows[0] * settled.windows[1])
+                moved[i] += Fraction(shifted, settled.windows[0] * settled.windows[1])
+        self.untold = {i for i in moved if 10 * moved[i] > abs(self.diffs[i])}
+
+    def is_chosen_area(self, class_, late_area):
+        """L2.3"""
+        return any(cause.late_area and late_area in cause.families for cause in self.causes
+                   if class_ in ("idle_call", "idle_host", "idle_launch"))
 
     # ---- whose a lag is ----
 
@@ -374,16 +402,22 @@ class Undone:
         else:
             class_, row = lag.class_, lag.row
             if class_ == "comm":
-                keys = [("comm", None, stable(row.name))]
+                keys = [("comm", self.family(lag), stable(row.name))]
             else:
                 name = (attributed.of_work(row, "top_name") if row.link is not None else None) or stable(row.name)
                 keys = [(class_, self.family(lag), name)]
         found = []
-        for key in keys:
-            of_host = key[0].startswith("idle_") or key[0] in ("call", "host", "unrecorded")
-            if (key[0], None if of_host else key[1], key[2]) in self.parts:
-                found += self.causes_of(key)
-        return [i for i in found if self.causes[i].rank in (None, lag.file.rank)]
+        for class_, family, name in keys:
+            name = self.same.get(name, name)
+            if class_ in DEVICE_CLASSES:
+                parts = [(class_, self.same.get(family, family), name)]
+            else:
+                parts = [(class_, family, name), (class_, None, name)]
+            for part in parts:
+                if part in self.parts:
+                    found += self.causes_of(part)
+                    break
+        return [i for i in found if self.causes[i].rank in (None, lag.file.rank) and i not in self.untold]
 
     @staticmethod
     def host_threads(lag):

@@ -13,41 +13,6 @@ uint32_t *causes_of_parts(const struct causes *causes)
     return of;
 }
 
-static bool adopt(struct causes *causes, const struct name *name, uint32_t *id)
-{
-    *id = name ? names_adopt(&causes->names, name) : NAME_NONE;
-    return !name || *id != NAME_NONE;
-}
-
-/* Adds a row of a side. `text` has room for its names. */
-static bool add_row(struct cause_members *members, struct causes *causes, const uint32_t *cause_of,
-                    const struct cause_side *side, const struct families *families, int number,
-                    const struct attributed *row, char *text)
-{
-    struct cause_member member = {.area = NAME_NONE, .kernel = NAME_NONE};
-    const struct names *names = side->names;
-    if (row->step_class == CLASS_NONE)
-        return true;
-    if (!cause_parts_locate(causes->parts, causes, side, families, number, row, text,
-                            &member.part))
-        return false;
-    if (member.part == causes->parts->count || cause_of[member.part] == UINT32_MAX)
-        return true;
-    member.cause = cause_of[member.part];
-    if (class_has_areas(row->step_class)) {
-        uint32_t kernel = row->name[LEVEL_KERNEL];
-        if (!adopt(causes, area_of(names, row), &member.area) ||
-            !adopt(causes, kernel == NAME_NONE ? NULL : &names->items[kernel], &member.kernel))
-            return false;
-    }
-    member.time[number] = row->time;
-    member.kernels[number] = row->kernels;
-    if (!MEMORY_GROW(members->items, members->capacity, members->count + 1))
-        return false;
-    members->items[members->count++] = member;
-    return true;
-}
-
 static int member_order(const void *a, const void *b)
 {
     const struct cause_member *x = a, *y = b;
@@ -75,23 +40,29 @@ static void join(struct cause_members *members)
     members->count = kept;
 }
 
-bool cause_members_find(struct cause_members *members, struct causes *causes,
-                        const struct cause_side *sides, const struct families *families,
+bool cause_members_find(struct cause_members *members, const struct causes *causes,
                         const struct stopper *stopper, struct failure *failure)
 {
+    const struct cause_parts *parts = causes->parts;
     uint32_t *cause_of = causes_of_parts(causes);
-    bool done = cause_of || failure_memory(failure);
-    *members = (struct cause_members){.items = NULL};
-    for (int number = 0; number < 2; number++) {
-        const struct cause_side *side = &sides[number];
-        char *text = done ? memory_allocate(cause_text_room(side)) : NULL;
-        done = done && (text || failure_memory(failure));
-        for (size_t i = 0; done && i < side->total->count; i++)
-            done = stopper_goes_on(stopper, i, failure) &&
-                   (add_row(members, causes, cause_of, side, families, number,
-                            &side->total->rows[i], text) ||
-                    failure_memory(failure));
-        memory_free(text);
+    *members = (struct cause_members){memory_items(parts->place_count, sizeof *members->items), 0};
+    bool done = (cause_of && members->items) || failure_memory(failure);
+    for (size_t i = 0; done && i < parts->count; i++) {
+        const struct cause_part *part = &parts->items[i];
+        for (size_t j = part->first; j < part->first + part->count; j++) {
+            const struct cause_place *place = &parts->places[j];
+            bool works = class_has_areas(place->step_class);
+            if (cause_of[i] == UINT32_MAX || place->time[0] + place->time[1] + place->kernels[0] +
+                                                     place->kernels[1] == 0)
+                continue;
+            members->items[members->count++] = (struct cause_member){
+                .cause = cause_of[i],
+                .part = i,
+                .area = place->area,
+                .kernel = works ? place->unit : NAME_NONE,
+                .time = {place->time[0], place->time[1]},
+                .kernels = {place->kernels[0], place->kernels[1]}};
+        }
     }
     memory_free(cause_of);
     done = done && sort_items(members->items, members->count, sizeof *members->items, member_order,

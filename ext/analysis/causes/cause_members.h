@@ -16,12 +16,11 @@ struct cause_member {
 
 struct cause_members {
     struct cause_member *items; /* by cause, then by part, area and kernel; owned */
-    size_t count, capacity;
+    size_t count;
 };
 
-/* Finds what is of causes that were found of these sides. On failure nothing is left to clear. */
-bool cause_members_find(struct cause_members *members, struct causes *causes,
-                        const struct cause_side *sides, const struct families *families,
+/* Finds the members of causes. On failure nothing is left to clear. */
+bool cause_members_find(struct cause_members *members, const struct causes *causes,
                         const struct stopper *stopper, struct failure *failure);
 
 void cause_members_clear(struct cause_members *members);

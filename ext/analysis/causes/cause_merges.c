@@ -205,6 +205,7 @@ static void apply(struct merger *merger, size_t shown, size_t count)
                 sum.time[side] += cause->time[side];
             sum.diff += cause->diff;
             sum.changes += cause->changes;
+            sum.shifted += cause->shifted;
         }
         if (merge->by == MERGE_BY_FAMILY && sum.area == NAME_NONE)
             sum.area = sum.family;

@@ -115,6 +115,7 @@ static bool place_of(struct causes *causes, const struct cause_side *side,
                                   .area = NAME_NONE,
                                   .late_area = NAME_NONE,
                                   .op = NAME_NONE,
+                                  .unit = NAME_NONE,
                                   .stage = STAGE_NONE};
     if (!adopt_name(causes, name_at(side, name_of(side, row)), as_cuda, text, &place->name))
         return false;
@@ -150,16 +151,20 @@ static bool add_side(struct cause_parts *parts, struct causes *causes,
         struct cause_place place;
         if (!stopper_goes_on(stopper, i, failure))
             break;
-        if (row->time <= 0)
+        bool works = class_has_areas(row->step_class);
+        if (row->time <= 0 && !(works && row->kernels > 0))
             continue;
         bool as_cuda = causes->drains->as_cuda[number];
         done = place_of(causes, side, families, as_cuda, row, &place, text) &&
-               (!class_has_areas(row->step_class) ||
+               (row->step_class != CLASS_COMPUTE ||
                 adopt(causes, name_at(side, row->name[LEVEL_OP]), &place.op)) &&
+               adopt_name(causes, name_at(side, row->name[works ? LEVEL_KERNEL : LEVEL_OP]),
+                          as_cuda, text, &place.unit) &&
                MEMORY_GROW(parts->places, parts->place_capacity, parts->place_count + 1);
         if (done) {
             place.time[number] = row->time;
             place.drained[number] = row->drained ? row->time : 0;
+            place.kernels[number] = row->kernels;
             parts->places[parts->place_count++] = place;
         }
     }
@@ -167,7 +172,7 @@ static bool add_side(struct cause_parts *parts, struct causes *causes,
     return done ? failure->code == FAILURE_NONE : failure_memory(failure);
 }
 
-static int part_order(const struct cause_place *x, const struct cause_place *y)
+int cause_part_order(const struct cause_place *x, const struct cause_place *y)
 {
     int order = COMPARE(x->step_class, y->step_class);
     order = order ? order : COMPARE(x->family, y->family);
@@ -177,10 +182,11 @@ static int part_order(const struct cause_place *x, const struct cause_place *y)
 static int place_order(const void *a, const void *b)
 {
     const struct cause_place *x = a, *y = b;
-    int order = part_order(x, y);
+    int order = cause_part_order(x, y);
     order = order ? order : COMPARE(x->area, y->area);
     order = order ? order : COMPARE(x->late_area, y->late_area);
     order = order ? order : COMPARE(x->op, y->op);
+    order = order ? order : COMPARE(x->unit, y->unit);
     return order ? order : COMPARE(x->stage, y->stage);
 }
 
@@ -190,15 +196,29 @@ static void join_places(struct cause_parts *parts)
     size_t kept = 0;
     for (size_t i = 0; i < parts->place_count; i++) {
         struct cause_place *last = &parts->places[kept - (kept > 0)];
-        if (kept > 0 && place_order(last, &parts->places[i]) == 0)
+        if (kept > 0 && place_order(last, &parts->places[i]) == 0) {
             for (int side = 0; side < 2; side++) {
                 last->time[side] += parts->places[i].time[side];
                 last->drained[side] += parts->places[i].drained[side];
+                last->kernels[side] += parts->places[i].kernels[side];
             }
-        else
+            last->moved |= parts->places[i].moved;
+            last->shifted += parts->places[i].shifted;
+        } else {
             parts->places[kept++] = parts->places[i];
+        }
     }
     parts->place_count = kept;
+}
+
+bool cause_places_join(struct cause_parts *parts, const struct stopper *stopper,
+                       struct failure *failure)
+{
+    if (!sort_items(parts->places, parts->place_count, sizeof *parts->places, place_order, stopper,
+                    failure))
+        return false;
+    join_places(parts);
+    return true;
 }
 
 /* Adds up the places of a part. */
@@ -210,11 +230,16 @@ static void sum_up(const struct causes *causes, const struct cause_parts *parts,
         const struct cause_place *place = &parts->places[i];
         of_stage[place->stage] +=
             place->time[0] * causes->windows[1] + place->time[1] * causes->windows[0];
+        part->moved |= place->moved;
+        part->shifted += place->shifted;
         for (int side = 0; side < 2; side++) {
             part->time[side] += place->time[side];
             part->drained[side] += place->drained[side];
         }
     }
+    for (int side = 0; side < 2; side++)
+        if (part->drained[side] > part->time[side])
+            part->drained[side] = part->time[side]; /* the rest moved */
     part->stage = STAGE_NONE;
     for (enum stage stage = STAGE_BACKWARD; stage < STAGE_NONE; stage++)
         if (of_stage[stage] > of_stage[part->stage])
@@ -225,10 +250,8 @@ static void sum_up(const struct causes *causes, const struct cause_parts *parts,
 bool cause_parts_build(struct cause_parts *parts, const struct causes *causes,
                        const struct stopper *stopper, struct failure *failure)
 {
-    bool done = sort_items(parts->places, parts->place_count, sizeof *parts->places, place_order,
-                           stopper, failure);
+    bool done = cause_places_join(parts, stopper, failure);
     if (done) {
-        join_places(parts);
         memory_free(parts->items);
         parts->items = memory_items(parts->place_count, sizeof *parts->items);
         done = parts->items || failure_memory(failure);
@@ -238,10 +261,12 @@ bool cause_parts_build(struct cause_parts *parts, const struct causes *causes,
         struct cause_part *part = &parts->items[parts->count++];
         *part = (struct cause_part){.first = i};
         while (i < parts->place_count &&
-               part_order(&parts->places[part->first], &parts->places[i]) == 0)
+               cause_part_order(&parts->places[part->first], &parts->places[i]) == 0)
             i++;
         part->count = i - part->first;
         sum_up(causes, parts, part);
+        if (part->time[0] == 0 && part->time[1] == 0)
+            parts->count--; /* what moved, and hidden work */
     }
     if (!done)
         cause_parts_clear(parts);
@@ -256,10 +281,9 @@ bool cause_parts_find(struct cause_parts *parts, struct causes *causes,
     bool done = true;
     for (int i = 0; i < 2 && done; i++)
         done = add_side(parts, causes, sides, families, i, stopper, failure);
-    if (done)
-        return cause_parts_build(parts, causes, stopper, failure);
-    cause_parts_clear(parts);
-    return false;
+    if (!done)
+        cause_parts_clear(parts);
+    return done;
 }
 
 bool cause_part_is_drained(const struct causes *causes, const struct cause_part *part)
@@ -269,13 +293,22 @@ bool cause_part_is_drained(const struct causes *causes, const struct cause_part 
            2 * part->drained[side] * causes->windows[1 - side] >= wide_size(part->diff);
 }
 
+void cause_place_same(const struct cause_parts *parts, struct cause_place *place)
+{
+    uint32_t *const ids[] = {&place->name, &place->unit, &place->family};
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        if (*ids[i] < parts->same_count)
+            *ids[i] = parts->same[*ids[i]];
+}
+
 /* The part of a place; `count` if there is none. */
 static size_t part_at(const struct cause_parts *parts, const struct cause_place *place)
 {
     size_t i = 0;
-    LOWER_BOUND(i, parts->count, part_order(&parts->places[parts->items[i].first], place) < 0);
+    LOWER_BOUND(i, parts->count,
+                cause_part_order(&parts->places[parts->items[i].first], place) < 0);
     bool found =
-        i < parts->count && part_order(&parts->places[parts->items[i].first], place) == 0;
+        i < parts->count && cause_part_order(&parts->places[parts->items[i].first], place) == 0;
     return found ? i : parts->count;
 }
 
@@ -286,6 +319,7 @@ bool cause_parts_locate(const struct cause_parts *parts, struct causes *causes,
     struct cause_place place;
     if (!place_of(causes, side, families, causes->drains->as_cuda[number], row, &place, text))
         return false;
+    cause_place_same(parts, &place);
     *part = parts->count;
     if (place.late_area != NAME_NONE) {
         struct cause_place in_area = place;
@@ -313,5 +347,6 @@ void cause_parts_clear(struct cause_parts *parts)
     memory_free(parts->places);
     memory_free(parts->items);
     memory_free(parts->late_areas);
+    memory_free(parts->same);
     *parts = (struct cause_parts){.places = NULL};
 }

@@ -12,10 +12,14 @@ struct cause_place {
     enum step_class step_class;
     uint32_t family, name, area; /* ids in causes.names; NAME_NONE */
     uint32_t late_area;          /* of 'host late': the area of the host (L2.3) */
-    uint32_t op;                 /* of device work: the innermost operator of its launch */
+    uint32_t op;                 /* of computations: the innermost operator of their launch */
+    uint32_t unit;               /* of device work the kernel, else the innermost operator */
     enum stage stage;            /* STAGE_NONE: device work */
     wide_time time[2];           /* ns */
     wide_time drained[2];        /* ns: of these, what is drained (L8) */
+    int64_t kernels[2];          /* events of device work that start in it */
+    wide_time shifted; /* ns: what moved from or to it (L12) */
+    bool moved; /* one side alone had the part, and some time of it went to or from another (L12) */
 };
 
 struct cause_part {
@@ -26,6 +30,8 @@ struct cause_part {
     enum stage stage;    /* that most of it is in; ties: the first of the enum */
     enum cause_kind kind;
     bool single;  /* a cause of its own */
+    bool moved;   /* so is a place of it */
+    wide_time shifted; /* ns: the sum over its places */
     size_t cause; /* index in causes.items, before causes are merged and ordered */
     size_t next;  /* another part of the same cause, plus 1; 0: none */
 };
@@ -37,9 +43,11 @@ struct cause_parts {
     size_t count;
     uint32_t *late_areas; /* ids: the areas that are causes (L2.3); the family of their places */
     size_t late_area_count;
+    uint32_t *same; /* by id of a name: the one that it is the same as (L12.4) */
+    size_t same_count;
 };
 
-/* Finds the parts, adopts their names into causes->names, and sets the windows. On failure nothing
+/* Finds the places, adopts their names into causes->names, and sets the windows. On failure nothing
 ** is left in `parts`. */
 bool cause_parts_find(struct cause_parts *parts, struct causes *causes,
                       const struct cause_side *sides, const struct families *families,
@@ -48,6 +56,16 @@ bool cause_parts_find(struct cause_parts *parts, struct causes *causes,
 /* Orders the places again, and makes parts of them. On failure nothing is left in `parts`. */
 bool cause_parts_build(struct cause_parts *parts, const struct causes *causes,
                        const struct stopper *stopper, struct failure *failure);
+
+/* Orders places, and adds up equal ones. */
+bool cause_places_join(struct cause_parts *parts, const struct stopper *stopper,
+                       struct failure *failure);
+
+/* The order of places by part. */
+int cause_part_order(const struct cause_place *x, const struct cause_place *y);
+
+/* Gives a place the names that its own are the same as. */
+void cause_place_same(const struct cause_parts *parts, struct cause_place *place);
 
 /* Adds the parts of a cause to those of another. */
 void cause_parts_join(const struct causes *causes, struct cause *to, const struct cause *from);

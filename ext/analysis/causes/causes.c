@@ -6,6 +6,7 @@
 #include "cause_parts.h"
 #include "cause_ranks.h"
 #include "late_areas.h"
+#include "moved_time.h"
 #include "recomputed.h"
 
 /* While causes are found. */
@@ -109,6 +110,7 @@ static void find_kinds(struct finder *finder)
         if (kind == CAUSE_HOST_LATE || kind == CAUSE_NOT_RECORDED)
             parts[i].single = late_area_of(finder, &parts[i]) == finder->parts->late_area_count &&
                               place_of(finder, &parts[i])->name != NAME_NONE && size > 0 &&
+                              !(kind == CAUSE_NOT_RECORDED && parts[i].moved) &&
                               5 * size >= wide_size(of_kind[kind]) && 20 * size >= delta;
     }
     for (size_t i = 0, from = 0; i < count; from = i) {
@@ -141,6 +143,7 @@ static void add_part(const struct finder *finder, struct cause *cause,
     for (int side = 0; side < 2; side++)
         cause->time[side] += part->time[side];
     cause->diff += part->diff;
+    cause->shifted += part->shifted * finder->causes->windows[1];
 }
 
 /* Makes a cause of each single part, and of all of the other parts that belong together. */
@@ -288,7 +291,7 @@ static struct area_diff *collect_areas(struct finder *finder, size_t *count)
         const struct cause_part *part = &finder->parts->items[i];
         for (size_t j = part->first; j < part->first + part->count; j++) {
             const struct cause_place *place = &finder->parts->places[j];
-            if (place->area != NAME_NONE)
+            if (place->area != NAME_NONE && place->time[0] + place->time[1] > 0)
                 items[found++] = (struct area_diff){
                     causes, part->cause, place->area,
                     place->time[1] * causes->windows[0] - place->time[0] * causes->windows[1]};
@@ -359,6 +362,9 @@ bool causes_find(struct causes *causes, const struct cause_side *sides,
     finder.parts = causes->parts = memory_zeroed(1, sizeof *causes->parts);
     bool done = (finder.parts || failure_memory(failure)) &&
                 cause_parts_find(finder.parts, causes, sides, families, stopper, failure) &&
+                moved_time_same_names(finder.parts, causes, failure) &&
+                moved_time_settle(finder.parts, causes, stopper, failure) &&
+                cause_parts_build(finder.parts, causes, stopper, failure) &&
                 late_areas_find(finder.parts, causes, stopper, failure);
     if (done) {
         find_kinds(&finder);

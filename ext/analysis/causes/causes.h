@@ -46,6 +46,7 @@ struct cause {
     int64_t names, added, removed, instances;
     wide_time time[2]; /* ns, of all windows of control and of test */
     wide_time diff;    /* ns, times the windows of both sides */
+    wide_time shifted; /* the same: what moved from or to its parts (L12) */
     wide_time changes; /* the same: the sum of the |diff| of what was merged */
     size_t only_first, only_count; /* in causes.only_in */
     size_t parts;                  /* the first of its parts, plus 1; the others follow by `next` */

@@ -63,6 +63,8 @@ static size_t collect(const struct causes *causes, const struct cause *cause, st
         const struct cause_part *part = &parts->items[of - 1];
         for (size_t i = part->first; i < part->first + part->count; i++) {
             const struct cause_place *place = &parts->places[i];
+            if (place->time[0] + place->time[1] == 0)
+                continue;
             items[count++] = (struct inner){.causes = causes,
                                             .op = place->op,
                                             .time = {place->time[0] * causes->windows[1],

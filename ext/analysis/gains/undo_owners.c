@@ -4,10 +4,12 @@
 #include "analysis/parts/busy.h"
 #include "base/memory.h"
 
-/* Whether a cause is one of parts whose lags can be changed. */
+/* Whether a cause is one of parts whose lags can be changed; not if some time that they had went to
+** other parts (E9.11). */
 static bool has_lags(const struct cause *cause)
 {
-    return cause->kind != CAUSE_SYNCHRONIZED && cause->kind != CAUSE_MOVED;
+    return cause->kind != CAUSE_SYNCHRONIZED && cause->kind != CAUSE_MOVED &&
+           10 * cause->shifted <= wide_size(cause->diff);
 }
 
 /* Whether some file of a trace has device work (A1, A8). */

@@ -7,7 +7,7 @@ bool host_waits_make(struct host_waits *waits, const struct trace_file *file,
                      struct failure *failure)
 {
     *waits = (struct host_waits){.file = file};
-    return labels_make(&waits->labels, file, steps, 1u << LEVEL_OP, wanted, stopper, failure);
+    return labels_make(&waits->labels, file, steps, 1u << LEVEL_OP, wanted, NULL, stopper, failure);
 }
 
 /* Whether a thread may wait in a stretch. Hooks, which autograd's operators run, may wait. */

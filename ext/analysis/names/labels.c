@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "naming/python_frame.h"
+#include "shared_labels.h"
 #include "loading/steps.h"
 
 /* The lines of a thread: what it is in, then those that labels are taken from. */
@@ -69,6 +70,7 @@ struct label_rows {
     const struct steps *steps[2]; /* the steps, and those of the profiler */
     size_t next[2];               /* index of the next step of each */
     const bool *wanted;           /* by track */
+    const bool *unshared;         /* by name; NULL: none */
 };
 
 /* Whether a row is a step. */
@@ -92,7 +94,8 @@ static bool takes_part(void *argument, size_t row)
     const struct columns *columns = &part->file->columns;
     return columns->dur[row] > 0 && columns->ts[row] != NUMBER_NONE &&
            !kind_is_device(columns->kind[row]) && row_counts(columns, row) &&
-           part->wanted[row_place(columns, row)->track] && !is_step(part, row);
+           part->wanted[row_place(columns, row)->track] && !is_step(part, row) &&
+           !label_is_unshared(part->file, part->unshared, row);
 }
 
 /* Whether a row is a Python frame of the user's code. */
@@ -396,8 +399,8 @@ static bool make_thread(struct label_builder *builder, struct thread_labels *thr
 }
 
 bool labels_make(struct labels *labels, const struct trace_file *file, const struct steps *steps,
-                 unsigned levels, const bool *wanted, const struct stopper *stopper,
-                 struct failure *failure)
+                 unsigned levels, const bool *wanted, const bool *unshared,
+                 const struct stopper *stopper, struct failure *failure)
 {
     struct label_builder builder = {
         .file = file, .steps = steps, .stopper = stopper, .failure = failure, .levels = levels};
@@ -408,7 +411,8 @@ bool labels_make(struct labels *labels, const struct trace_file *file, const str
     const struct steps none = {.count = 0};
     struct label_rows part = {.file = file,
                               .steps = {steps->by_work ? &none : steps, &file->profiler_steps},
-                              .wanted = wanted};
+                              .wanted = wanted,
+                              .unshared = unshared};
     bool done = labels->threads && builder.own
                     ? spans_make(&builder.spans, file, takes_part, &part, stopper, failure)
                     : failure_memory(failure);

@@ -60,10 +60,11 @@ static inline bool label_is_frame(const struct trace_file *file, uint32_t row)
 }
 
 /* Makes the stretches of the threads that are `wanted`, by track; `steps` are those of the file.
-** `levels` has one bit for each level wanted. Takes n log n in their events. */
+** `levels` has one bit for each level wanted, `unshared` is that of a member. Takes n log n in
+** their events. */
 bool labels_make(struct labels *labels, const struct trace_file *file, const struct steps *steps,
-                 unsigned levels, const bool *wanted, const struct stopper *stopper,
-                 struct failure *failure);
+                 unsigned levels, const bool *wanted, const bool *unshared,
+                 const struct stopper *stopper, struct failure *failure);
 
 /* The stretch of a thread that holds an instant; `hint` is its index. A thread without labels is in
 ** nothing. Quick if the instants of consecutive calls are close. */

@@ -77,7 +77,8 @@ bool known_names_make(struct known_file *known, const struct graph_member *of, b
                   make_ids(known, &file->names, failure) &&
                   order_rows(file, ORDER_SPANS, stopper, failure) &&
                   labels_make(&known->labels, file, member->steps,
-                              ALL_LABELS | LABEL_GAPS | LABEL_FRAMES, wanted, stopper, failure) &&
+                              ALL_LABELS | LABEL_GAPS | LABEL_FRAMES, wanted, member->unshared,
+                              stopper, failure) &&
                   (!known->has_work || make_graphs(known, of, stopper, failure));
     if (!known->made)
         known_file_clear(known);
@@ -95,6 +96,7 @@ bool known_file_make(struct known_file *known, const struct graph_member *of, bo
         find_launched(known, &file->columns, stopper, failure) &&
         (!known->has_work || replays_find(&known->lost, file, stopper, failure)) &&
         (!known->has_work || known->graphs.texts.count > 0 || of->captures ||
+         member->unshared_key ||
          owners_keep_ops(file, member->steps, &known->labels, stopper, failure));
     if (!done)
         known_file_clear(known);

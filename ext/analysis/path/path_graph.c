@@ -448,7 +448,7 @@ bool path_graph_make(struct path_graph *graph, const struct trace_member *member
             graph->threads[windows->items[i].track] = true;
     done = done &&
            labels_make(&graph->labels, member->file, member->steps, 1u << LEVEL_OP, graph->threads,
-                       stopper, failure) &&
+                       NULL, stopper, failure) &&
            find_active(&builder);
     if (!done)
         path_graph_clear(graph);

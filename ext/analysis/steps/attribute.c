@@ -323,9 +323,9 @@ static bool open_member(struct attribution *attribution, size_t index,
 {
     const struct trace_member *member = &attribution->trace->members[index];
     bool device_clock = attribution->request.clock == CLOCK_DEVICE;
-    enum { KEY = 4 };
+    enum { KEY = 5 };
     const uint64_t key[KEY] = {device_clock, (uintptr_t)member->steps,
-                               (uint64_t)member->first_step, index};
+                               (uint64_t)member->first_step, index, member->unshared_key};
     struct part_source *source = &attribution->sources[index];
     struct windows windows;
     if (can_keep(attribution, member))
@@ -349,7 +349,7 @@ static bool open_member(struct attribution *attribution, size_t index,
 static bool open_job(struct attribution *attribution, const struct step_choice *choice,
                      struct failure *failure)
 {
-    enum { FIRST = 1, EACH = 5 };
+    enum { FIRST = 1, EACH = 6 };
     const struct trace *trace = attribution->trace;
     const struct trace_member *reference = trace_reference(trace);
     struct part_source *source = attribution->sources;
@@ -361,7 +361,8 @@ static bool open_job(struct attribution *attribution, const struct step_choice *
         if (!member->chosen)
             continue;
         const uint64_t part[EACH] = {member->file->serial, (uintptr_t)member->steps,
-                                     (uint64_t)member->first_step, i, member->rank_index};
+                                     (uint64_t)member->first_step, i, member->rank_index,
+                                     member->unshared_key};
         memcpy(key + count, part, sizeof part);
         count += EACH;
         keep = keep && can_keep(attribution, member);

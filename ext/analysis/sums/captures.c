@@ -203,7 +203,7 @@ bool captures_add(struct captures *captures, const struct trace_member *member,
         threads[edges[i].track] = true;
     done = done &&
            labels_make(&builder.labels, file, member->steps, (1u << LABEL_LEVELS) - 1, threads,
-                       stopper, failure) &&
+                       NULL, stopper, failure) &&
            add_edges(&builder, edges, count, stopper) &&
            sort_items(captures->items + first, captures->count - first, sizeof *captures->items,
                       capture_order, stopper, failure);

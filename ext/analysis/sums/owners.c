@@ -81,7 +81,7 @@ static bool label_owners(struct owners *owners, const struct graph_member *of, u
     const struct trace_member *member = of->member;
     const struct columns *columns = &member->file->columns;
     struct labels labels;
-    if (!labels_make(&labels, member->file, member->steps, levels, threads, stopper, failure))
+    if (!labels_make(&labels, member->file, member->steps, levels, threads, NULL, stopper, failure))
         return false;
     bool done = true;
     for (size_t i = 0; i < owners->count && done; i++) {

@@ -1,5 +1,6 @@
 #include "call_causes.h"
 
+#include "analysis/names/shared_labels.h"
 #include "base/memory.h"
 #include "step_parts.h"
 
@@ -52,7 +53,9 @@ bool call_causes_find(struct call *call, const struct call_causes_request *reque
     const struct stopper *stopper = call_stopper(call);
     struct causes_side *sides = found->sides;
     bool done = true, jobs = opened[0].job && opened[1].job;
+    const struct trace *traces[2] = {&opened[0].trace, &opened[1].trace};
     *found = (struct call_causes){.opened = opened, .drains = {.name = NAME_NONE}};
+    done = shared_labels_find(traces, stopper, &call->failure);
     for (int i = 0; i < 2; i++) {
         done = done && (!jobs || open_ranks(call, request, i, &sides[i], &opened[i]));
         found->waits[i] = (struct drain_side){&opened[i].trace,
@@ -83,6 +86,8 @@ void call_causes_close(struct call_causes *found)
     drains_clear(&found->drains, found->waits);
     for (int i = 0; i < 2; i++)
         clear_side(&found->sides[i], &found->opened[i]);
+    for (int i = 0; i < 2; i++)
+        shared_labels_clear(&found->opened[i].trace);
 }
 
 int call_causes_produce(struct call *call, int clock, call_causes_rows *add_rows,

@@ -62,12 +62,7 @@ static void add_row(struct result *result, const struct causes *causes,
 static void add_rows(struct call *call, struct result *result, struct call_causes *found)
 {
     struct cause_members members;
-    struct cause_side sides[2];
-    for (int i = 0; i < 2; i++)
-        sides[i] = (struct cause_side){&found->sides[i].total,
-                                       attribution_names(found->sides[i].attribution)};
-    if (!cause_members_find(&members, &found->causes, sides, &found->families, call_stopper(call),
-                            &call->failure))
+    if (!cause_members_find(&members, &found->causes, call_stopper(call), &call->failure))
         return;
     for (size_t i = 0; i < members.count; i++)
         add_row(result, &found->causes, &members.items[i]);

@@ -1,0 +1,308 @@
+#include "moved_time.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/sort.h"
+#include "text/ascii.h"
+
+/* Among what the time of a place may move. */
+enum pool {
+    POOL_OWN,  /* places of one class and one kernel or innermost operator */
+    POOL_REST, /* gaps, and what the host is in on one side only */
+    POOL_NONE  /* it stays */
+};
+
+struct settling {
+    struct cause_parts *parts;
+    const struct causes *causes;
+    unsigned char *sides; /* by class and id of a unit: bit 0 if control has it, bit 1 if test */
+};
+
+/* A place, while places are grouped. */
+struct grouped {
+    const struct settling *settling;
+    size_t place;
+    enum pool pool;
+};
+
+/* The places of a part in a group. */
+struct mover {
+    const struct causes *causes;
+    const struct cause_place *place; /* the first */
+    size_t first, count;             /* of the grouped */
+    wide_time time[2], diff;         /* ns; ns, times the windows of both sides */
+};
+
+static wide_time difference(const struct causes *causes, const wide_time *time)
+{
+    return time[1] * causes->windows[0] - time[0] * causes->windows[1];
+}
+
+static unsigned char *sides_of(const struct settling *settling, const struct cause_place *place)
+{
+    return &settling->sides[place->unit * (size_t)CLASS_NONE + place->step_class];
+}
+
+static bool is_gap(enum step_class step_class)
+{
+    return step_class == CLASS_IDLE_UNRECORDED || step_class == CLASS_UNRECORDED;
+}
+
+/* L12.1 */
+static enum pool pool_of(const struct settling *settling, const struct cause_place *place)
+{
+    enum step_class class = place->step_class;
+    bool host = class == CLASS_CALL || class == CLASS_HOST;
+    if (class == CLASS_NONE || class == CLASS_IDLE_WAIT)
+        return POOL_NONE;
+    if (is_gap(class))
+        return POOL_REST;
+    if (place->unit == NAME_NONE)
+        return POOL_NONE;
+    if (class_has_areas(class))
+        return POOL_OWN;
+    return *sides_of(settling, place) == 3 ? POOL_OWN : host ? POOL_NONE : POOL_REST;
+}
+
+static int group_order(const struct grouped *x, const struct grouped *y)
+{
+    const struct cause_place *a = &x->settling->parts->places[x->place];
+    const struct cause_place *b = &y->settling->parts->places[y->place];
+    int order = COMPARE(x->pool, y->pool);
+    if (order || x->pool != POOL_OWN)
+        return order;
+    order = COMPARE(a->step_class, b->step_class);
+    return order ? order : COMPARE(a->unit, b->unit);
+}
+
+static int grouped_order(const void *a, const void *b)
+{
+    const struct grouped *x = a, *y = b;
+    const struct causes *causes = x->settling->causes;
+    const struct cause_place *one = &x->settling->parts->places[x->place];
+    const struct cause_place *other = &x->settling->parts->places[y->place];
+    int order = group_order(x, y);
+    order = order ? order : cause_part_order(one, other);
+    order = order ? order
+                  : COMPARE(wide_size(difference(causes, other->time)),
+                            wide_size(difference(causes, one->time)));
+    order = order ? order : cause_name_order(causes, one->area, other->area);
+    order = order ? order : cause_name_order(causes, one->late_area, other->late_area);
+    order = order ? order : cause_name_order(causes, one->op, other->op);
+    order = order ? order : cause_name_order(causes, one->unit, other->unit);
+    return order ? order : COMPARE(one->stage, other->stage);
+}
+
+/* Those that one side alone has first, then the largest. */
+static int mover_order(const void *a, const void *b)
+{
+    const struct mover *x = a, *y = b;
+    bool one = x->time[0] > 0 && x->time[1] > 0, other = y->time[0] > 0 && y->time[1] > 0;
+    int order = COMPARE(one, other);
+    order = order ? order : COMPARE(wide_size(y->diff), wide_size(x->diff));
+    order = order ? order : COMPARE(x->place->step_class, y->place->step_class);
+    order = order ? order : cause_name_order(x->causes, x->place->name, y->place->name);
+    return order ? order : cause_name_order(x->causes, x->place->family, y->place->family);
+}
+
+/* Takes time of control from a place, or gives it; `kernels` go with it. */
+static void shift_place(struct cause_place *place, wide_time amount, bool take, bool one_sided,
+                        int64_t *kernels, wide_time left)
+{
+    int64_t with = take ? (int64_t)(place->kernels[0] * amount / place->time[0])
+                        : (int64_t)(*kernels * amount / left);
+    place->time[0] += take ? -amount : amount;
+    place->kernels[0] += take ? -with : with;
+    *kernels += take ? with : -with;
+    place->moved |= one_sided;
+    place->shifted += amount;
+}
+
+/* Takes time of control from the places of a mover that lost it, or gives it to those that gained
+** it, those that did so most first. What division leaves over is of the first that has room. */
+static void shift(const struct settling *settling, const struct grouped *grouped,
+                  const struct mover *mover, wide_time amount, bool take, int64_t *kernels)
+{
+    bool one_sided = mover->time[0] == 0 || mover->time[1] == 0;
+    for (int round = 0; round < 2; round++)
+        for (size_t i = mover->first; i < mover->first + mover->count && amount > 0; i++) {
+            struct cause_place *place = &settling->parts->places[grouped[i].place];
+            wide_time diff = difference(settling->causes, place->time);
+            wide_time room = round == 1 ? (take ? place->time[0] : amount)
+                             : take == (diff < 0)
+                                 ? wide_size(diff) / settling->causes->windows[1]
+                                 : 0;
+            wide_time part = room < amount ? room : amount;
+            if (part == 0)
+                continue;
+            shift_place(place, part, take, one_sided, kernels, amount);
+            amount -= part;
+        }
+}
+
+/* Moves what the losers of a group lost to its gainers. */
+static void settle(const struct settling *settling, const struct grouped *grouped,
+                   struct mover *movers, size_t count)
+{
+    size_t loser = 0, gainer = 0;
+    while (true) {
+        while (loser < count && movers[loser].diff > -settling->causes->windows[1])
+            loser++;
+        while (gainer < count && movers[gainer].diff < settling->causes->windows[1])
+            gainer++;
+        if (loser == count || gainer == count)
+            return;
+        struct mover *from = &movers[loser], *to = &movers[gainer];
+        wide_time most = -from->diff < to->diff ? -from->diff : to->diff;
+        wide_time amount = most / settling->causes->windows[1];
+        int64_t kernels = 0;
+        shift(settling, grouped, from, amount, true, &kernels);
+        shift(settling, grouped, to, amount, false, &kernels);
+        from->diff += amount * settling->causes->windows[1];
+        to->diff -= amount * settling->causes->windows[1];
+    }
+}
+
+/* Gaps first. */
+static int gap_order(const void *a, const void *b)
+{
+    const struct mover *x = a, *y = b;
+    int order = COMPARE(is_gap(y->place->step_class), is_gap(x->place->step_class));
+    return order ? order : mover_order(a, b);
+}
+
+/* Settles a group; of the rest the gaps by themselves before all (L12.2). */
+static bool settle_group(const struct settling *settling, const struct grouped *grouped,
+                         struct mover *movers, size_t count, bool rest,
+                         const struct stopper *stopper, struct failure *failure)
+{
+    size_t gaps = 0;
+    if (rest && !sort_items(movers, count, sizeof *movers, gap_order, stopper, failure))
+        return false;
+    while (rest && gaps < count && is_gap(movers[gaps].place->step_class))
+        gaps++;
+    settle(settling, grouped, movers, gaps);
+    if (!sort_items(movers, count, sizeof *movers, mover_order, stopper, failure))
+        return false;
+    settle(settling, grouped, movers, count);
+    return true;
+}
+
+/* Settles all groups. */
+static bool settle_groups(const struct settling *settling, const struct grouped *grouped,
+                          size_t count, const struct stopper *stopper, struct failure *failure)
+{
+    struct mover *movers = memory_items(count, sizeof *movers);
+    bool done = movers || failure_memory(failure);
+    for (size_t i = 0; i < count && done;) {
+        size_t first = i, found = 0;
+        for (; i < count && group_order(&grouped[first], &grouped[i]) == 0; i++) {
+            const struct cause_place *place = &settling->parts->places[grouped[i].place];
+            struct mover *last = &movers[found - (found > 0)];
+            if (found == 0 || cause_part_order(last->place, place) != 0) {
+                last = &movers[found++];
+                *last = (struct mover){.causes = settling->causes, .place = place, .first = i};
+            }
+            last->count++;
+            for (int side = 0; side < 2; side++)
+                last->time[side] += place->time[side];
+            last->diff += difference(settling->causes, place->time);
+        }
+        enum pool pool = grouped[first].pool;
+        done = pool == POOL_NONE || settle_group(settling, grouped, movers, found,
+                                                 pool == POOL_REST, stopper, failure);
+    }
+    memory_free(movers);
+    return done;
+}
+
+bool moved_time_settle(struct cause_parts *parts, const struct causes *causes,
+                       const struct stopper *stopper, struct failure *failure)
+{
+    struct settling settling = {.parts = parts, .causes = causes};
+    if (causes->windows[0] == 0 || causes->windows[1] == 0)
+        return true;
+    if (!cause_places_join(parts, stopper, failure))
+        return false;
+    size_t count = parts->place_count;
+    struct grouped *grouped = memory_items(count, sizeof *grouped);
+    settling.sides = memory_zeroed((causes->names.count + 1) * CLASS_NONE, 1);
+    bool done = (grouped && settling.sides) || failure_memory(failure);
+    for (size_t i = 0; i < count && done; i++)
+        for (int side = 0; side < 2; side++)
+            if (parts->places[i].unit != NAME_NONE && parts->places[i].time[side] > 0)
+                *sides_of(&settling, &parts->places[i]) |= (unsigned char)(1 << side);
+    for (size_t i = 0; i < count && done; i++)
+        grouped[i] = (struct grouped){&settling, i, pool_of(&settling, &parts->places[i])};
+    done = done && sort_items(grouped, count, sizeof *grouped, grouped_order, stopper, failure) &&
+           settle_groups(&settling, grouped, count, stopper, failure);
+    memory_free(grouped);
+    memory_free(settling.sides);
+    return done;
+}
+
+/* The length of a name without the numbers at its end, as far as something is left before them and
+** a mark sets them apart: `Region: 5/0`, `add_1`. */
+static size_t unnumbered(const struct name *name)
+{
+    size_t length = name->length;
+    while (length > 0) {
+        size_t digits = length;
+        while (digits > 0 && is_digit(name->text[digits - 1]))
+            digits--;
+        size_t marks = digits;
+        if (marks > 1 && name->text[marks - 1] == ' ' && name->text[marks - 2] == ':')
+            marks--;
+        while (marks > 0 && strchr("_:/.#", name->text[marks - 1]))
+            marks--;
+        if (digits == length || marks == digits || marks == 0)
+            break;
+        length = marks;
+    }
+    return length;
+}
+
+bool moved_time_same_names(struct cause_parts *parts, struct causes *causes,
+                           struct failure *failure)
+{
+    size_t count = causes->names.count;
+    unsigned char *sides = memory_zeroed(2 * count + 1, 1); /* by id: which sides have it */
+    parts->same = memory_items(count, sizeof *parts->same);
+    parts->same_count = count;
+    if (!sides || !parts->same) {
+        memory_free(sides);
+        return failure_memory(failure);
+    }
+    for (size_t i = 0; i < parts->place_count; i++) {
+        const struct cause_place *place = &parts->places[i];
+        const uint32_t ids[] = {place->name, place->unit, place->family};
+        for (size_t j = 0; j < sizeof ids / sizeof *ids; j++)
+            for (int side = 0; side < 2; side++)
+                if (ids[j] != NAME_NONE && (place->time[side] > 0 || place->kernels[side] > 0))
+                    sides[ids[j]] |= (unsigned char)(1 << side);
+    }
+    bool done = true;
+    for (size_t i = 0; i < count && done; i++) {
+        const struct name *name = &causes->names.items[i];
+        size_t length = sides[i] == 1 || sides[i] == 2 ? unnumbered(name) : name->length;
+        parts->same[i] = (uint32_t)i;
+        if (length == name->length)
+            continue;
+        parts->same[i] = names_intern(&causes->names, name->text, length);
+        done = parts->same[i] != NAME_NONE || failure_memory(failure);
+    }
+    /* those whose short name both sides have */
+    unsigned char *shorts = done ? memory_zeroed(causes->names.count + 1, 1) : NULL;
+    done = done && (shorts || failure_memory(failure));
+    for (size_t i = 0; i < count && done; i++)
+        shorts[parts->same[i]] |= sides[i];
+    for (size_t i = 0; i < count && done; i++)
+        if (shorts[parts->same[i]] != 3)
+            parts->same[i] = (uint32_t)i;
+    for (size_t i = 0; i < parts->place_count && done; i++)
+        cause_place_same(parts, &parts->places[i]);
+    memory_free(shorts);
+    memory_free(sides);
+    return done;
+}
