@@ -104,25 +104,28 @@ def shift(times, shifted, places, amount, sign, diff, windows):
             amount -= part
 
 
+def label_of(event):
+    """L13.2: a label of a document as it is compared; None: the event is none."""
+    if event.get("cat") == "python_function" and not event["name"].startswith("nn.Module: "):
+        return "python"
+    if event.get("cat") not in ("user_annotation", "python_function"):
+        return None
+    name = event["name"]
+    if name.startswith(("Optimizer.", "enumerate(DataLoader)")):
+        name = name.split("#")[0]
+    return re.sub("[0-9]+", "#", name)
+
+
 def drop_unshared(documents):
     """Both documents without the labels that only one has (L13)."""
-    def label(event):
-        if event.get("cat") == "python_function" and not event["name"].startswith("nn.Module: "):
-            return "python"
-        if event.get("cat") not in ("user_annotation", "python_function"):
-            return None
-        name = event["name"]
-        if name.startswith(("Optimizer.", "enumerate(DataLoader)")):
-            name = name.split("#")[0]
-        return re.sub("[0-9]+", "#", name)
     def works(event):
         return event.get("cat") in ("cpu_op", "Operator", "kernel", "gpu_memcpy", "gpu_memset")
     events = [document["traceEvents"] for document in documents]
     if not all(any(map(works, each)) for each in events):
         return documents
-    shared = set.intersection(*({label(event) for event in each} for each in events))
+    shared = set.intersection(*({label_of(event) for event in each} for each in events))
     return [{**document, "traceEvents": [event for event in document["traceEvents"]
-                                         if label(event) in (None, *shared)
+                                         if label_of(event) in (None, *shared)
                                          or event["name"].startswith("ProfilerStep")]}
             for document in documents]
 
