@@ -257,8 +257,8 @@ class Stacks(Answers):
                 found = dict(self.rows("SELECT name, diff_time FROM trace_step_causes(?, ?)", *pair))
                 with self.subTest(pair):
                     self.assertEqual(set(found.values()), {0})
-        found = self.rows("SELECT kind, name, diff_time FROM trace_step_causes('control', 'plain') WHERE diff_time <> 0")
-        self.assertEqual(found, [
+        self.assertEqual(self.rows("SELECT kind, name, diff_time FROM trace_step_causes('control', 'plain')"
+                                   " WHERE diff_time <> 0"), [
             ("not recorded", "between Optimizer.zero_grad#SGD.zero_grad and aten::linear", 1000)])
 
 

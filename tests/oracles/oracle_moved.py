@@ -104,25 +104,28 @@ def shift(times, shifted, places, amount, sign, diff, windows):
             amount -= part
 
 
+def label_of(event):
+    """L13.2: a label of a document as it is compared; None: the event is none."""
+    if event.get("cat") == "python_function" and not event["name"].startswith("nn.Module: "):
+        return "python"
+    if event.get("cat") not in ("user_annotation", "python_function"):
+        return None
+    name = event["name"]
+    if name.startswith(("Optimizer.", "enumerate(DataLoader)")):
+        name = name.split("#")[0]
+    return re.sub("[0-9]+", "#", name)
+
+
 def drop_unshared(documents):
     """Both documents without the labels that only one has (L13)."""
-    def label(event):
-        if event.get("cat") == "python_function" and not event["name"].startswith("nn.Module: "):
-            return "python"
-        if event.get("cat") not in ("user_annotation", "python_function"):
-            return None
-        name = event["name"]
-        if name.startswith(("Optimizer.", "enumerate(DataLoader)")):
-            name = name.split("#")[0]
-        return re.sub("[0-9]+", "#", name)
     def works(event):
         return event.get("cat") in ("cpu_op", "Operator", "kernel", "gpu_memcpy", "gpu_memset")
     events = [document["traceEvents"] for document in documents]
     if not all(any(map(works, each)) for each in events):
         return documents
-    shared = set.intersection(*({label(event) for event in each} for each in events))
+    shared = set.intersection(*({label_of(event) for event in each} for each in events))
     return [{**document, "traceEvents": [event for event in document["traceEvents"]
-                                         if label(event) in (None, *shared)
+                                         if label_of(event) in (None, *shared)
                                          or event["name"].startswith("ProfilerStep")]}
             for document in documents]
 
@@ -224,17 +227,18 @@ def settled(rows):
 
 def placed(rows):
     """[(side, steps, class, ns, of_device, area, late_area, family, stage, name, whether it is only of the rest)]"""
-    joined, before, windows, *_ = settled(rows)
-    parts = defaultdict(lambda: [0, 0, False])  # before, and whether it moved
+    joined, before, windows, shifted, _ = settled(rows)
+    parts = defaultdict(lambda: [0, 0, 0, 0])  # before, what moved, and what is left of the difference
     for place, pair in before.items():
-        of = parts[place[0], place[1], place[2]]
-        of[:] = of[0] + pair[0], of[1] + pair[1], of[2] or pair != joined[place]
+        control, test = joined[place]
+        of, diff = parts[place[0], place[1], place[2]], test * windows[0] - control * windows[1]
+        of[:] = map(sum, zip(of, (*pair, shifted[place] * windows[1], diff)))
     result = [(side, windows[side], None, None, 0, None, None, None, None, None, 0) for side in range(2)]
     for place, pair in joined.items():
         class_, family, name, area, late_area, _, _, stage = place
-        first, second, moved = parts[class_, family, name]
+        first, second, moved, left = parts[class_, family, name]
         for side in range(2):
             if pair[side]:
                 result.append((side, windows[side], class_, pair[side], class_ in DEVICE, area, late_area, family,
-                               stage, name, moved and not (first and second)))
+                               stage, name, 10 * moved > abs(left) and not (first and second)))
     return result

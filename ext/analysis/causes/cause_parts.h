@@ -18,8 +18,8 @@ struct cause_place {
     wide_time time[2];           /* ns */
     wide_time drained[2];        /* ns: of these, what is drained (L8) */
     int64_t kernels[2];          /* events of device work that start in it */
-    wide_time shifted; /* ns: what moved from or to it (L12) */
-    bool moved; /* one side alone had the part, and some time of it went to or from another (L12) */
+    wide_time shifted; /* ns of control: what moved from or to it (L12) */
+    bool moved;        /* some of it did, and one side alone had the part */
 };
 
 struct cause_part {
@@ -31,7 +31,7 @@ struct cause_part {
     enum cause_kind kind;
     bool single;  /* a cause of its own */
     bool moved;   /* so is a place of it */
-    wide_time shifted; /* ns: the sum over its places */
+    wide_time shifted; /* ns of control: the sum over its places */
     size_t cause; /* index in causes.items, before causes are merged and ordered */
     size_t next;  /* another part of the same cause, plus 1; 0: none */
 };

@@ -87,6 +87,12 @@ static void find_replaced(struct cause_part *parts, size_t count, const int64_t 
         }
 }
 
+/* L12.3: whether so much of a part that one side has moved that its name says little. */
+static bool has_moved(const struct finder *finder, const struct cause_part *part)
+{
+    return part->moved && 10 * part->shifted * finder->causes->windows[1] > wide_size(part->diff);
+}
+
 /* L2.2 to L2.5, L8.4: the kinds of all parts. */
 static void find_kinds(struct finder *finder)
 {
@@ -110,7 +116,7 @@ static void find_kinds(struct finder *finder)
         if (kind == CAUSE_HOST_LATE || kind == CAUSE_NOT_RECORDED)
             parts[i].single = late_area_of(finder, &parts[i]) == finder->parts->late_area_count &&
                               place_of(finder, &parts[i])->name != NAME_NONE && size > 0 &&
-                              !(kind == CAUSE_NOT_RECORDED && parts[i].moved) &&
+                              (kind != CAUSE_NOT_RECORDED || !has_moved(finder, &parts[i])) &&
                               5 * size >= wide_size(of_kind[kind]) && 20 * size >= delta;
     }
     for (size_t i = 0, from = 0; i < count; from = i) {
