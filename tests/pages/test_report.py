@@ -577,7 +577,7 @@ class States(OnPage):
 
     def test_runs_are_those_in_the_files(self):
         """Counted in Python: operators that begin in a step that counts, after the end of all operators before them."""
-        for sides, least in ((CPU, 3),
+        for sides, least in ((CPU, 2),
                              ([corpus("own", "torch_planted", "item_sync", side) for side in ("control", "test")], 4)):
             counted = []
             for side in sides:
