@@ -86,7 +86,6 @@ class Lines(unittest.TestCase):
             "    +0.5 ms   -1 %                 26 smaller parts",
             "work: DataLoader next batch, from workers new, 1 a step"])
 
-
     def test_other_work_than_control_beside_other_load(self):
         """The same runs of aten::sort, of more numbers: no load makes a step 14 times as long (C7.3)."""
         found = lines(*(os.path.join(EXAMPLES, "gloo", "three", side) for side in ("control", "operator")))

@@ -239,7 +239,6 @@ class Library(Make):
         self.assertIn("sha256sum: WARNING", printed)
         self.assertEqual(os.path.getsize(f"{self.folder}/fetched/plotly"), 0)
 
-
     def test_charts_asks_npm_again(self):
         """Of what is built, the assets are enough."""
         given = ("-o", "needed", "charts", "COMPILED=")
@@ -249,7 +248,6 @@ class Library(Make):
         with open(f"{self.folder}/fetched/plotly", "w", encoding="ascii") as file:
             file.write("library")
         self.assertEqual(self.make(*given)[::2], (0, []))
-
 
     def test_packages_are_said_to_be_without_charts_once_the_library_was_asked_for(self):
         status, printed, _ = self.make("-n", "dist")

@@ -41,8 +41,8 @@ static struct answer_line *add_line(struct answer *answer, enum line_kind kind)
     return line;
 }
 
-/* Gives the caution about the scale of tensors the times of a step, that of the side with larger
-** tensors divided by the scale (C19). */
+/* C19: gives the caution about the scale of tensors the times of a step. The time of the side with
+** larger tensors is divided by the scale. */
 static void add_scaled(const struct answer *answer, const struct caution *caution,
                        struct answer_line *line)
 {

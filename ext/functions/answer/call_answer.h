@@ -44,8 +44,7 @@ struct answer_request {
     bool evidence;      /* facts have what evidence needs */
 };
 
-/* What the device does in a step, ms by side: it computes or copies, communicates and does neither,
-** waits. */
+/* The totals of a step (C18): the device computes or copies, only communicates, or waits. */
 enum total { TOTAL_BUSY, TOTAL_COMMUNICATION, TOTAL_IDLE, TOTALS };
 
 /* What is in no line. */
@@ -63,7 +62,7 @@ struct answer {
     struct call_cautions cautions;
     struct answer_causes causes; /* its texts are those of lines */
     struct answer_rest rest;
-    double totals[TOTALS][2];
+    double totals[TOTALS][2]; /* ms per step, by side */
     struct answer_line lines[MOST_LINES + 1];
     size_t line_count;
 };

@@ -14,13 +14,13 @@ static const struct table_column columns_of_summary[] = {
     {"class", "TEXT", "of a cause, as trace_step_causes has it"},
     {"name", "TEXT", "of a cause or work, in full"},
     {"control_ms", "REAL",
-     "ms a step in control; of the caution about larger tensors, as in test_ms, divided by how "
-     "much larger they are"},
-    {"test_ms", "REAL", "ms a step in test"},
+     "ms per step in control; in the caution about larger tensors, both sides' times are for "
+     "tensors of one size"},
+    {"test_ms", "REAL", "ms per step in test"},
     {"diff_ms", "REAL",
-     "ms a step, test minus control: those of causes and rest sum to the verdict's; of totals, as "
-     "control_ms and test_ms, those of the total that changed most, its code; of the caution "
-     "that makes most of it as a whole, what that is, which is in no sum"},
+     "ms per step, test minus control: causes and rest sum to the verdict's; the line of totals "
+     "has the numbers of the total that changed most, which code names; the amount of a caution is "
+     "in no sum"},
     {"share", "REAL", "part of the difference"},
     {"rank", "INTEGER",
      "of a cause, as trace_step_causes has it: the only rank of a job that differs so; of a "
@@ -36,8 +36,8 @@ static const struct table_column columns_of_summary[] = {
      "a caution: its topic in trace_comparability, load, overhead, clock, ranks, outlier, "
      "long_step or range; of a cause its kind in trace_step_causes, 'like sizes' or 'mix'"},
     {"words", "TEXT",
-     "of the verdict, totals, a caution, a cause and work: what the text says without numbers of "
-     "other columns, in full"},
+     "of the verdict, totals, a caution, a cause and work: the text without numbers of other "
+     "columns, in full"},
 };
 
 static const struct argument arguments_of_summary[] = {

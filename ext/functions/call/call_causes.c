@@ -52,7 +52,7 @@ bool call_causes_find(struct call *call, const struct call_causes_request *reque
 {
     const struct stopper *stopper = call_stopper(call);
     struct causes_side *sides = found->sides;
-    bool done = true, jobs = opened[0].job && opened[1].job;
+    bool done, jobs = opened[0].job && opened[1].job;
     const struct trace *traces[2] = {&opened[0].trace, &opened[1].trace};
     *found = (struct call_causes){.opened = opened, .drains = {.name = NAME_NONE}};
     done = shared_labels_find(traces, stopper, &call->failure);
@@ -84,10 +84,10 @@ void call_causes_close(struct call_causes *found)
     causes_clear(&found->causes);
     families_clear(&found->families);
     drains_clear(&found->drains, found->waits);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         clear_side(&found->sides[i], &found->opened[i]);
-    for (int i = 0; i < 2; i++)
         shared_labels_clear(&found->opened[i].trace);
+    }
 }
 
 int call_causes_produce(struct call *call, int clock, call_causes_rows *add_rows,

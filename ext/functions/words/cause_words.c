@@ -5,9 +5,9 @@
 #include "naming/label.h"
 #include "text/ascii.h"
 
-static bool is_of_word(char byte)
+static bool is_letter_or_digit(char byte)
 {
-    return is_digit(byte) || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
+    return is_letter(byte) || is_digit(byte);
 }
 
 static size_t label_of(struct cause_words *words, uint32_t name)
@@ -113,8 +113,7 @@ static size_t common_length(const struct name *a, const struct name *b, bool bac
     return i;
 }
 
-/* Of causes of one collective, writes the part of the kernel's name that tells them apart: `f32`
-** and `bf16` (C13.6). */
+/* C13.6: writes the part of a kernel's name that no other cause of its collective has: `f32`. */
 static void write_apart(struct cause_words *words, const struct cause *cause)
 {
     const struct causes *causes = words->causes;
@@ -134,9 +133,9 @@ static void write_apart(struct cause_words *words, const struct cause *cause)
     }
     if (!others)
         return;
-    while (from > 0 && is_of_word(own->text[from - 1]))
+    while (from > 0 && is_letter_or_digit(own->text[from - 1]))
         from--;
-    while (behind > 0 && is_of_word(own->text[own->length - behind]))
+    while (behind > 0 && is_letter_or_digit(own->text[own->length - behind]))
         behind--;
     write_string(&words->text, " of ");
     if (from + behind < own->length)
@@ -165,8 +164,7 @@ static void write_communication(struct cause_words *words, const struct cause *c
     write_string(text, ", not hidden");
 }
 
-/* The part of a cause that was replaced, or that replaced others: of the parts that are not only
-** of the other side. NULL: there is none. */
+/* A part of a cause that has time on this side. NULL: there is none. */
 static const struct cause_part *other_part(const struct cause_words *words,
                                            const struct cause *cause, int side)
 {

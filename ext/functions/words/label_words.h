@@ -17,11 +17,11 @@ size_t characters_of(const struct writer *text);
 ** word ends. */
 void write_cut(struct writer *text, const char *bytes, size_t length, size_t most);
 
-/* How many decimals a number has, so that there are so many digits when it is rounded; at most as
-** many as digits. */
 /* Writes the first characters of a longer text and `...`, together `most`: 3 or more. */
 void write_first(struct writer *text, const char *bytes, size_t length, size_t most);
 
+/* How many decimals a number has, so that there are so many digits when it is rounded; at most as
+** many as digits. */
 int decimals_for(double number, int digits);
 
 /* As SQL's printf() writes them: numbers are the same in every language. */
