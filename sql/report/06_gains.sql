@@ -20,7 +20,7 @@ WITH cause AS MATERIALIZED (
 line AS (
   SELECT place, text, CASE WHEN gain IS NULL AND class IN ('compute', 'comm', 'memory')
                                 AND kind IN ('changed', 'replaced', 'communication')
-                             THEN CASE WHEN d > 0 THEN '(as long, less hidden)' ELSE '(as long, more hidden)' END
+                             THEN '(not known)'
                            WHEN gain IS NULL THEN '(nothing that could be undone)'
                            WHEN hidden_by IS NOT NULL AND d - gain >= 2 * :least
                              THEN '(hidden by ' || trace_label(hidden_by)

@@ -78,6 +78,45 @@ class Small(InFolder):
         self.assertEqual(self.causes(twice(20), twice(5000, "aten::detach")),
                          [("not recorded", "between aten::detach and aten::mm", 4978), ("host late", None, 1),
                           ("not recorded", None, 1)])
+        # of 200 us 20 have moved, or of 199
+        for gap, name in ((222, "between aten::detach and aten::mm"), (221, None)):
+            self.assertEqual(self.causes(twice(20), twice(gap, "aten::detach"))[0][:2], ("not recorded", name))
+
+    def fused(self, *work):
+        """Four steps, in each of which operators launch kernels in one area: (operator, kernel, us)."""
+        events, number = [], 0
+        for place in range(4):
+            at = (320 + sum(us for _, _, us in work)) * place
+            end = at + 300 + sum(us for _, _, us in work)
+            events += [step(place, at, end + 20 - at), annotation("forward", at + 5, 200), sync(at + 250, end)]
+            for place_of, (operator, name, us) in enumerate(work):
+                number += 1
+                before = sum(us for _, _, us in work[:place_of])
+                events += [event(operator, at + 10 + 20 * place_of, 15), launch(at + 12 + 20 * place_of, 2, number),
+                           kernel(name, at + 290 + before, us, number)]
+        return events
+
+    def texts(self, control, test):
+        self.causes(control, test)
+        return [text for text, in self.rows("SELECT text FROM trace_summary('control', 'test') WHERE kind = 'cause'")]
+
+    def test_an_operator_takes_over_with_kernels_of_others(self):
+        """One of the three kernels goes on in it: control had no such operator all the same."""
+        eager = [("aten::mm", "gemm", 20), ("aten::add", "add", 20), ("aten::mul", "mul", 20)]
+        compiled = [("Compiled", "gemm", 25), ("Compiled", "triton", 90)]
+        for sides, words in (((eager, compiled), "Compiled takes over from 2 operators (forward)"),
+                             ((compiled, eager), "aten::mm and 2 more take over from Compiled (forward)")):
+            text = self.texts(*(self.fused(*work) for work in sides))[0]
+            self.assertTrue(text.endswith(f"  compute        {words}"), text)
+
+    def test_no_gain_if_more_than_a_tenth_moved(self):
+        """A kernel of 20 us goes from one operator to another, which launches another kernel, too."""
+        for us, known in ((200, True), (199, False)):
+            self.causes(self.fused(("aten::mm", "gemm", 20)),
+                        self.fused(("Compiled", "gemm", 20), ("Compiled", "new", us)))
+            rows = self.rows("SELECT diff_time, gain_alone IS NOT NULL FROM trace_undo('control', 'test')"
+                             " WHERE name = 'Compiled'")
+            self.assertEqual(rows, [(us, known)])
 
     def replayed(self, graph):
         """Four steps of three products of 1 ms, eager or of a CUDA graph."""

@@ -118,7 +118,7 @@ class SecondReading(InFolder):
     def fill(self, *sides, ranks=None):
         """What L9, L12 and L13 make of the parts of both sides. Gives how many parts L9 changes."""
         self.db.execute("CREATE TABLE IF NOT EXISTS placed (side, steps, class, time_ns, of_device, area, late_area,"
-                        " family, stage, name, moved)")
+                        " family, stage, name, moved, before_ns)")
         self.db.execute("DELETE FROM placed")
         rows, late = [], []
         for side, path in enumerate(plain_sides(*sides)):
@@ -129,7 +129,7 @@ class SecondReading(InFolder):
             for file in files:
                 steps = None if chosen is None else {number for path, number in chosen if path == file.path}
                 late += list(late_rows(side, late_of(file, steps), rows))
-        self.db.executemany(f"INSERT INTO placed VALUES ({', '.join('?' * 11)})", placed(rows + late))
+        self.db.executemany(f"INSERT INTO placed VALUES ({', '.join('?' * 12)})", placed(rows + late))
         return len(late)
 
     def check(self, control, test, shown, ranks=None):

@@ -66,12 +66,12 @@ class Lines(unittest.TestCase):
             "caution: devices differ: NVIDIA A100-PG509-200 / Tesla V100-SXM2-16GB",
             "caution: rank 3 of 8 is compared with rank 1 of 2; no other rank is recorded",
             "caution: 44 % of common operators' time is at common shapes: same model?",
-            "   +28.9 ms   71 %  compute        BmmBackward0 gives way to 7...; undone: not known (less hidden)",
-            "    +9.6 ms   23 %  compute        aten::linear gives way to...; undone: not known (less hidden)",
-            "    +7.2 ms   18 %  copies         CompiledFunctionBackward new, 1 a step...; undone: -8.5 ms",
-            "    +5.7 ms   14 %  copies         CompiledFunction new, 1 a step (forward:over_arch)",
+            "   +16.7 ms   41 %  compute        CompiledFunctionBackward takes over from 4 operators (backward)",
+            "    +9.6 ms   23 %  compute        CompiledFunction takes over from 23 operators (forward:over_arch)",
+            "    +7.2 ms   18 %  copies         CompiledFunctionBackward (backward); undone: -8.5 ms",
+            "    +5.8 ms   14 %  compute        SplitLookupFunction_rowwise_adagrad_Op...; undone: no change",
             "   -12.0 ms  -29 %  host late      waiting for the host; undone: +1.2 ms",
-            "    +1.5 ms    4 %                 61 smaller parts"])
+            "   +13.6 ms   33 %                 66 smaller parts"])
 
     @slow
     def test_a_loader_without_workers(self):

@@ -411,6 +411,26 @@ class Replaced(InFolder):
             self.assertTrue(text.endswith(f"  {end} takes over from 2 operators"), text)
             self.assertLessEqual(len(text), 100)
 
+    def test_eight_characters_of_the_name(self):
+        """Another kernel runs beside these, so that the line ends with a gain."""
+        for old, beginning in ((16, "nnnnn... and 1 more take over from 9 operators;"), (18, "n" * 20 + " and 1")):
+            for side, of, us, beside in (("a", [f"old{i}" for i in range(old)], 180, 90),
+                                         ("b", ["n" * 20, "m" * 20], 360, 291)):
+                events = []
+                for number in range(3):
+                    at, each = (640 + us) * number, us // len(of)
+                    events += [step(number, at, 640 + us), event("work", at + 5, 590, cat="user_annotation"),
+                               event("aten::add", at + 570, 9), launch(at + 572, 2, 20 * number),
+                               kernel("add", at + 601, beside, 20 * number, 8),
+                               event("cudaDeviceSynchronize", at + 598, us + 5, cat="cuda_runtime")]
+                    for place, name in enumerate(of, 1):
+                        own = 20 * number + place
+                        events += [event(name, at + 20 * place, 15), launch(at + 20 * place + 1, 2, own),
+                                   kernel(f"k_{name}", at + 600 + each * (place - 1), each, own)]
+                write(f"{side}.json", document(*events))
+            [(text,)] = self.rows("SELECT text FROM trace_summary('a.json', 'b.json') WHERE code = 'replaced'")
+            self.assertIn("compute        " + beginning, text)
+
 
 class Gains(Asking):
     """C16: a kernel beside another one, which hides what it gains."""

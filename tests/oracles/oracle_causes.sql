@@ -4,13 +4,14 @@ WITH
 -- a row per area, and of the host per area and part of the step
 by_area AS MATERIALIZED (
   SELECT class, family, area, late_area, stage, name, max(moved) AS moved,
+         sum(before_ns) AS before_ns, -- of control, before L12
          sum(CASE side WHEN 0 THEN time_ns ELSE 0 END) AS control_ns,
          sum(CASE side WHEN 1 THEN time_ns ELSE 0 END) AS test_ns,
          max(max(CASE side WHEN 0 THEN steps ELSE 0 END)) OVER () AS control_windows,
          max(max(CASE side WHEN 1 THEN steps ELSE 0 END)) OVER () AS test_windows
   FROM placed
   GROUP BY class, family, area, late_area, stage, name
-  HAVING class IS NULL OR total(time_ns) > 0
+  HAVING class IS NULL OR total(time_ns) + total(before_ns) > 0
   LIMIT -1),
 -- L2.3: the areas in which the host is late, in the order in which they are looked at
 late_part AS (
@@ -44,21 +45,22 @@ chosen AS MATERIALIZED (
   WHERE is_reached AND 2 * largest < size
   LIMIT -1),
 of_area AS MATERIALIZED (
-  SELECT class, area, stage, name, moved, control_ns, test_ns, control_windows, test_windows,
+  SELECT class, area, stage, name, moved, before_ns, control_ns, test_ns, control_windows, test_windows,
          CASE WHEN late_area IN (SELECT late_area FROM chosen) THEN late_area ELSE family END AS family
   FROM by_area
   LIMIT -1),
 summed AS (
   SELECT class, family, name, sum(control_ns) AS control_ns, sum(test_ns) AS test_ns, control_windows, test_windows,
-         min(mostly) AS stage, max(moved) AS moved
+         min(mostly) AS stage, max(moved) AS moved, sum(before_ns) = 0 AS is_new
   FROM (SELECT *, first_value(stage) OVER (PARTITION BY class, family, name ORDER BY of_stage DESC, stage) AS mostly
         FROM (SELECT *, sum(control_ns * test_windows + test_ns * control_windows)
                         OVER (PARTITION BY class, family, name, stage) AS of_stage
               FROM of_area
               WHERE class IS NOT NULL))
-  GROUP BY class, family, name),
+  GROUP BY class, family, name
+  HAVING sum(control_ns + test_ns) > 0),
 meant AS (
-  SELECT class, family, name, stage, moved, control_ns, test_ns, control_windows, test_windows,
+  SELECT class, family, name, stage, moved, is_new, control_ns, test_ns, control_windows, test_windows,
          control_ns * test_windows AS control_mean, test_ns * control_windows AS test_mean,
          test_ns * control_windows - control_ns * test_windows AS diff,
          CASE WHEN class IN ('idle_call', 'idle_host', 'idle_launch') THEN 'host late'
@@ -67,13 +69,13 @@ meant AS (
   FROM summed),
 measured AS (
   SELECT *, abs(sum(diff) OVER ()) AS delta, abs(sum(diff) OVER (PARTITION BY late, family)) AS all_late,
-         sum(CASE WHEN control_ns = 0 THEN diff ELSE 0 END) OVER of_family AS came,
+         sum(CASE WHEN is_new THEN diff ELSE 0 END) OVER of_family AS came,
          sum(CASE WHEN test_ns = 0 THEN -diff ELSE 0 END) OVER of_family AS went
   FROM meant
   WINDOW of_family AS (PARTITION BY class, family)),
 flagged AS (
   SELECT *, works AND CASE
-    WHEN came > 0 AND 100 * came >= delta THEN control_ns = 0 OR 4 * test_mean < 3 * control_mean
+    WHEN came > 0 AND 100 * came >= delta THEN is_new OR 4 * test_mean < 3 * control_mean
     WHEN went > 0 AND 100 * went >= delta THEN test_ns = 0 OR 4 * control_mean < 3 * test_mean
     ELSE 0 END AS swapped
   FROM measured),
@@ -101,7 +103,7 @@ keyed AS MATERIALIZED (
 spread AS (
   SELECT id, a.area, sum(a.test_ns * a.control_windows - a.control_ns * a.test_windows) AS diff
   FROM keyed CROSS JOIN of_area AS a ON a.class = keyed.class AND a.family = keyed.family AND a.name IS keyed.name
-  WHERE a.stage IS NULL
+  WHERE a.stage IS NULL AND a.control_ns + a.test_ns > 0
   GROUP BY id, a.area),
 ranged AS (
   SELECT *, count(*) OVER of_cause AS areas, sum(abs(diff)) OVER of_cause AS changes,
@@ -126,10 +128,10 @@ raw AS (
               WHEN kind = 'replaced' THEN
                 (SELECT new.name FROM keyed AS new
                  WHERE new.kind = 'replaced' AND new.class = keyed.class AND new.family IS keyed.family
-                   AND (new.control_ns = 0 OR new.test_ns = 0)
-                 ORDER BY new.control_ns = 0 DESC, new.control_ns + new.test_ns DESC, new.name
+                   AND (new.is_new OR new.test_ns = 0)
+                 ORDER BY new.is_new DESC, new.control_ns + new.test_ns DESC, new.name
                  LIMIT 1) END AS name,
-         single, sum(control_ns = 0) AS added, sum(test_ns = 0) AS removed, count(*) AS names,
+         single, sum(is_new) AS added, sum(test_ns = 0) AS removed, count(*) AS names,
          sum(control_ns) AS control_ns, sum(test_ns) AS test_ns, sum(diff) AS diff, control_windows, test_windows
   FROM keyed
   GROUP BY id),

@@ -226,19 +226,21 @@ def settled(rows):
 
 
 def placed(rows):
-    """[(side, steps, class, ns, of_device, area, late_area, family, stage, name, whether it is only of the rest)]"""
+    """[(side, steps, class, ns, of_device, area, late_area, family, stage, name,
+    whether so much moved that its name says little (L12.3), ns of control before L12)]"""
     joined, before, windows, shifted, _ = settled(rows)
     parts = defaultdict(lambda: [0, 0, 0, 0])  # before, what moved, and what is left of the difference
     for place, pair in before.items():
         control, test = joined[place]
         of, diff = parts[place[0], place[1], place[2]], test * windows[0] - control * windows[1]
         of[:] = map(sum, zip(of, (*pair, shifted[place] * windows[1], diff)))
-    result = [(side, windows[side], None, None, 0, None, None, None, None, None, 0) for side in range(2)]
+    result = [(side, windows[side], None, None, 0, None, None, None, None, None, 0, 0) for side in range(2)]
     for place, pair in joined.items():
         class_, family, name, area, late_area, _, _, stage = place
         first, second, moved, left = parts[class_, family, name]
         for side in range(2):
-            if pair[side]:
+            recorded = 0 if side else before[place][0]
+            if pair[side] or recorded:
                 result.append((side, windows[side], class_, pair[side], class_ in DEVICE, area, late_area, family,
-                               stage, name, 10 * moved > abs(left) and not (first and second)))
+                               stage, name, 10 * moved > abs(left) and not (first and second), recorded))
     return result

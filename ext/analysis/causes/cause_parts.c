@@ -204,6 +204,7 @@ static void join_places(struct cause_parts *parts)
             }
             last->moved |= parts->places[i].moved;
             last->shifted += parts->places[i].shifted;
+            last->received += parts->places[i].received;
         } else {
             parts->places[kept++] = parts->places[i];
         }
@@ -232,6 +233,7 @@ static void sum_up(const struct causes *causes, const struct cause_parts *parts,
             place->time[0] * causes->windows[1] + place->time[1] * causes->windows[0];
         part->moved |= place->moved;
         part->shifted += place->shifted;
+        part->received += place->received;
         for (int side = 0; side < 2; side++) {
             part->time[side] += place->time[side];
             part->drained[side] += place->drained[side];

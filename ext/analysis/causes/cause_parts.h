@@ -18,8 +18,9 @@ struct cause_place {
     wide_time time[2];           /* ns */
     wide_time drained[2];        /* ns: of these, what is drained (L8) */
     int64_t kernels[2];          /* events of device work that start in it */
-    wide_time shifted; /* ns of control: what moved from or to it (L12) */
-    bool moved;        /* some of it did, and one side alone had the part */
+    wide_time shifted;  /* ns of control: what moved from or to it (L12) */
+    wide_time received; /* ns of control, of `time`: what moved to it less what moved from it */
+    bool moved;         /* some of it did, and one side alone had the part */
 };
 
 struct cause_part {
@@ -31,7 +32,7 @@ struct cause_part {
     enum cause_kind kind;
     bool single;  /* a cause of its own */
     bool moved;   /* so is a place of it */
-    wide_time shifted; /* ns of control: the sum over its places */
+    wide_time shifted, received; /* ns of control: the sums over its places */
     size_t cause; /* index in causes.items, before causes are merged and ordered */
     size_t next;  /* another part of the same cause, plus 1; 0: none */
 };
@@ -97,6 +98,12 @@ static inline bool class_is_late(enum step_class step_class)
 static inline wide_time wide_size(wide_time time)
 {
     return time < 0 ? -time : time;
+}
+
+/* L2.2: whether control recorded no time of a part. */
+static inline bool cause_part_came(const struct cause_part *part)
+{
+    return part->time[0] == part->received;
 }
 
 /* L8.4: whether a part is longer or shorter because of what synchronizes. */

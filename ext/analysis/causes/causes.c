@@ -66,7 +66,7 @@ static void find_replaced(struct cause_part *parts, size_t count, const int64_t 
 {
     wide_time came = 0, went = 0, more = 0, less = 0;
     for (size_t i = 0; i < count; i++) {
-        came += parts[i].time[0] == 0 ? parts[i].diff : 0;
+        came += cause_part_came(&parts[i]) ? parts[i].diff : 0;
         went -= parts[i].time[1] == 0 ? parts[i].diff : 0;
     }
     int from = came > 0 && 100 * came >= delta ? 0 : went > 0 && 100 * went >= delta ? 1 : -1;
@@ -74,8 +74,8 @@ static void find_replaced(struct cause_part *parts, size_t count, const int64_t 
         for (size_t i = 0; i < count; i++) {
             const wide_time *time = parts[i].time;
             int to = 1 - from;
-            if (time[from] != 0 &&
-                4 * time[to] * windows[from] >= 3 * time[from] * windows[to])
+            bool replaces = from == 0 ? cause_part_came(&parts[i]) : time[1] == 0;
+            if (!replaces && 4 * time[to] * windows[from] >= 3 * time[from] * windows[to])
                 continue; /* has not lost a quarter */
             if (round == 0) {
                 more += parts[i].diff > 0 ? parts[i].diff : 0;
@@ -144,7 +144,7 @@ static void add_part(const struct finder *finder, struct cause *cause,
     if (cause->step_class != place_of(finder, part)->step_class)
         cause->step_class = CLASS_NONE;
     cause->names++;
-    cause->added += part->time[0] == 0;
+    cause->added += cause_part_came(part);
     cause->removed += part->time[1] == 0;
     for (int side = 0; side < 2; side++)
         cause->time[side] += part->time[side];
@@ -223,11 +223,11 @@ static void name_replaced(struct finder *finder)
     }
     for (size_t i = 0; i < finder->parts->count; i++) {
         const struct cause_part *part = &finder->parts->items[i], **of = &best[part->cause];
-        if (part->kind != CAUSE_REPLACED || (part->time[0] > 0 && part->time[1] > 0))
+        if (part->kind != CAUSE_REPLACED || (!cause_part_came(part) && part->time[1] > 0))
             continue;
         int order = -1;
         if (*of) {
-            order = COMPARE((*of)->time[0] == 0, part->time[0] == 0);
+            order = COMPARE(cause_part_came(*of), cause_part_came(part));
             order = order ? order
                           : COMPARE((*of)->time[0] + (*of)->time[1], part->time[0] + part->time[1]);
             order = order ? order

@@ -117,6 +117,7 @@ static void shift_place(struct cause_place *place, wide_time amount, bool take, 
     *kernels += take ? with : -with;
     place->moved |= one_sided;
     place->shifted += amount;
+    place->received += take ? -amount : amount;
 }
 
 /* Takes time of control from the places of a mover that lost it, or gives it to those that gained

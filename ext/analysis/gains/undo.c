@@ -298,12 +298,15 @@ static bool undo_all(struct undoer *undoer)
     bool *told = undo_told_find(&of, undoer->failure), done = told != NULL;
     undo->items = done ? memory_zeroed(count, sizeof *undo->items) : NULL;
     done = done && (undo->items || failure_memory(undoer->failure));
-    for (size_t i = 0; done && i < count; i++)
+    for (size_t i = 0; done && i < count; i++) {
+        bool any = i < most && undoer->items.first[i] < undoer->items.first[i + 1];
         undo->items[undo->count++] = (struct undone){
             .cause = i,
-            .known = i < most && undoer->items.first[i] < undoer->items.first[i + 1] && told[i],
+            .known = any && told[i],
+            .as_long = any && !told[i],
             .hider = {HIDER_NONE, NAME_NONE, NUMBER_NONE},
             .after = undo->recorded};
+    }
     memory_free(told);
     for (size_t i = 0; done && i < most; i += SIM_LANES)
         done = undo_alone(undoer, i, most - i < SIM_LANES ? most - i : SIM_LANES);

@@ -12,6 +12,7 @@
 struct undone {
     size_t cause;    /* index in causes.items */
     bool known;      /* false: it has nothing that could be undone, or is not to be */
+    bool as_long;    /* not known, because its work takes as long as in control (E9.10) */
     wide_time gain;  /* ns that the chosen steps are shorter without it alone */
     wide_time half;  /* the same if half of it is undone; 0 unless that is asked for */
     struct undo_hider hider; /* HIDER_NONE unless that is asked for */

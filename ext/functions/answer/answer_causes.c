@@ -131,9 +131,6 @@ static bool add_cause(struct answer_causes *to, struct cause_words *words, size_
         .of = i,
         .is_wait = cause->kind == CAUSE_HOST_LATE || cause->kind == CAUSE_QUEUED ||
                    cause->kind == CAUSE_SYNCHRONIZED || cause->kind == CAUSE_NOT_RECORDED,
-        .is_work = (cause->kind == CAUSE_CHANGED || cause->kind == CAUSE_REPLACED ||
-                    cause->kind == CAUSE_COMMUNICATION) &&
-                   cause->step_class <= CLASS_MEMORY,
         .gain_ms = NAN,
         .hidden_by = NAME_NONE};
     if (cause->name != NAME_NONE &&
@@ -298,7 +295,7 @@ static bool take_gains(struct answer_facts *facts, const struct undo *undo,
         const struct undone *undone = by_cause[item->of];
         if (!undone)
             continue;
-        item->untold = !undone->known && item->is_work;
+        item->untold = undone->as_long;
         if (undone->known && undo->steps > 0)
             item->gain_ms = mean_microseconds(undone->gain, (int64_t)undo->steps) / 1000;
         done = item->untold ||

@@ -17,8 +17,8 @@ struct answer_cause {
     bool named;   /* the text has the name */
     int64_t rank; /* the only one that differs so; NUMBER_NONE */
     double control_ms, test_ms, diff_ms, share, changes;
-    size_t of;                     /* in causes.items; SIZE_MAX: it is none of them (C14) */
-    bool is_wait, is_mix, is_work; /* is_work: device work, whose gain may be not known (E9.10) */
+    size_t of; /* in causes.items; SIZE_MAX: it is none of them (C14) */
+    bool is_wait, is_mix;
     double gain_ms;
     uint32_t hidden_by; /* in words */
     bool untold;        /* its gain is not known (E9.10) */

@@ -18,8 +18,8 @@ static const struct table_column columns_of_undo[] = {
      "us a step that trace_step_causes attributes to it; in the last row, what is left"},
     {"gain_alone", "REAL",
      "us a step that it would be shorter if only this cause were undone, as a model of the trace "
-     "says; NULL: it has nothing that could be undone, or its durations do not tell its "
-     "difference"},
+     "says; NULL: it has nothing that could be undone, its durations do not tell its difference, "
+     "or other causes have some of its time"},
     {"gain_half", "REAL", "us a step that it would be shorter if half of this cause were undone"},
     {"hidden_by", "TEXT",
      "operator, collective or time of the host that a step waits for instead, if it would be "

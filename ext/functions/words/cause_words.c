@@ -164,14 +164,16 @@ static void write_communication(struct cause_words *words, const struct cause *c
     write_string(text, ", not hidden");
 }
 
-/* A part of a cause that has time on this side. NULL: there is none. */
+/* A part of a cause that neither came, if `came`, nor went, if not. NULL: there is none. */
 static const struct cause_part *other_part(const struct cause_words *words,
-                                           const struct cause *cause, int side)
+                                           const struct cause *cause, bool came)
 {
     const struct cause_parts *parts = words->causes->parts;
-    for (size_t i = cause->parts; i > 0; i = parts->items[i - 1].next)
-        if (parts->items[i - 1].time[side] > 0)
-            return &parts->items[i - 1];
+    for (size_t i = cause->parts; i > 0; i = parts->items[i - 1].next) {
+        const struct cause_part *part = &parts->items[i - 1];
+        if (came ? !cause_part_came(part) : part->time[1] > 0)
+            return part;
+    }
     return NULL;
 }
 
@@ -180,7 +182,7 @@ static void write_others(struct cause_words *words, const struct cause *cause, i
 {
     const struct cause_parts *parts = words->causes->parts;
     const struct cause_part *one =
-        others == 1 ? other_part(words, cause, cause->added > 0 ? 0 : 1) : NULL;
+        others == 1 ? other_part(words, cause, cause->added > 0) : NULL;
     if (one && parts->places[one->first].name != NAME_NONE) {
         write_label_of(words, parts->places[one->first].name);
         return;
