@@ -135,10 +135,9 @@ class Small(InFolder):
         return events
 
     def test_kernels_of_a_graph_are_the_same_kernels(self):
+        """Nor is it a cause that the device waits for a longer launch rather than in the queue."""
         for sides in ((False, True), (True, False)):
-            found = self.causes(*map(self.replayed, sides))
-            self.assertEqual({kind for kind, _, _ in found}, {"host late", "queued"})
-            self.assertLess(max(abs(diff) for _, _, diff in found), 20)
+            self.assertEqual(self.causes(*map(self.replayed, sides)), [])
 
     def test_a_kernel_that_takes_longer_in_a_graph(self):
         longer = [{**each, "dur": 1100} if each["name"] == "sgemm" and each["ts"] % 4000 == 2100 else each
@@ -313,10 +312,11 @@ class Cancelling(InFolder):
 
     @staticmethod
     def below(folder, *places):
-        """The pairs in these places, some of which are of a CPU."""
+        """The pairs of traces in these places, some of which are of a CPU."""
         controls = [path for place in places for path in found_below(folder, *place, "control")]
         return [(path, os.path.join(os.path.dirname(path), "test")) for path in controls
-                if os.path.exists(os.path.join(os.path.dirname(path), "test"))]
+                if os.path.exists(os.path.join(os.path.dirname(path), "test"))
+                and not found_below(path, "**", "*.pickle")]
 
     def test_examples(self):
         self.check(self.below(EXAMPLES, ["gpu"], ["jax"], ["serving"], ["h200", "*"], ["gains", "*"]), 9)
@@ -325,7 +325,8 @@ class Cancelling(InFolder):
     def test_real_traces(self):
         pairs = (("hta/trace_compare/base", "hta/trace_compare/test"), ("hta/amd_trace", "hta/triton_example"),
                  ("kineto/resnet50_workers_0", "kineto/resnet50_workers_4"))
-        found = self.below(corpus(), ["hta", "*"], ["serving"], ["own", "torch", "**"], ["own", "torch_planted", "*"])
+        found = self.below(corpus(), ["**"]) + self.below(os.path.dirname(corpus()), ["cases", "wild", "**"],
+                                                          ["cases", "diagnose", "**"])
         self.check(found + [[corpus(*path.split("/")) for path in sides] for sides in pairs], 4)
 
     def test_random_pairs(self):

@@ -42,9 +42,9 @@ def same_names(sides):
 
 def unit(class_, name, sides):
     """L12.1: what a time is compared within; None: it stays."""
-    if class_ in (None, "idle_wait"):
+    if class_ is None:
         return None
-    if class_ in GAPS:
+    if class_ in (*GAPS, "idle_wait"):
         return ()
     if name is None:
         return None

@@ -9,7 +9,7 @@
 /* Among what the time of a place may move. */
 enum pool {
     POOL_OWN,  /* places of one class and one kernel or innermost operator */
-    POOL_REST, /* gaps, and what the host is in on one side only */
+    POOL_REST, /* gaps, the queue, and what the host is in on one side only */
     POOL_NONE  /* it stays */
 };
 
@@ -54,9 +54,9 @@ static enum pool pool_of(const struct settling *settling, const struct cause_pla
 {
     enum step_class class = place->step_class;
     bool host = class == CLASS_CALL || class == CLASS_HOST;
-    if (class == CLASS_NONE || class == CLASS_IDLE_WAIT)
+    if (class == CLASS_NONE)
         return POOL_NONE;
-    if (is_gap(class))
+    if (is_gap(class) || class == CLASS_IDLE_WAIT)
         return POOL_REST;
     if (place->unit == NAME_NONE)
         return POOL_NONE;
