@@ -743,7 +743,7 @@ class Shipped(InFolder):
         step, gain = self.rows("SELECT (SELECT avg(recorded_ms) FROM trace_what_if(?2, '[]')), gain_alone / 1000"
                                " FROM trace_undo(?1, ?2) WHERE text LIKE 'EmbeddingBackward0%' AND rank = 1", *sides)[0]
         with open(os.path.join(EXAMPLES, "..", "README.md"), encoding="utf-8") as file:
-            self.assertIn(f"{step:.3f} -> {step - gain:.3f} ms if\nonly `EmbeddingBackward0` on rank 1", file.read())
+            self.assertIn(f"{step:.3f} -> {step - gain:.3f} ms if only\n`EmbeddingBackward0` on rank 1", file.read())
 
     def test_the_words_of_real_pairs(self):
         """examples/h200: a batch in pageable memory, and one that is copied when it is needed."""

@@ -196,7 +196,7 @@ class CallsOfHta(unittest.TestCase):
 
 class Readme(unittest.TestCase):
     def test_is_read_at_a_sitting(self):
-        self.assertLessEqual(len(read("README.md").splitlines()), 180)
+        self.assertLessEqual(len(read("README.md").splitlines()), 120)
 
     def test_answers_first(self):
         """On the first screen the answer, after the one command before it; then the parts of a step."""
