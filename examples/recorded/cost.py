@@ -65,5 +65,5 @@ with torch.profiler.profile(with_stack=True):
 first = statistics.median(times["no profiler"])
 for way in WAYS:
     middle = statistics.median(times[way])
-    print(f"{way:20}{1000 * middle:6.1f} ms a step  x {middle / first:4.2f}  {sizes[way] / 1e6:4.1f} MB a step")
+    print(f"{way:20}{1000 * middle:6.1f} ms per step  x {middle / first:4.2f}  {sizes[way] / 1e6:4.1f} MB per step")
 print(f"an empty Python call takes {microseconds_a_call():.2f} us, with_stack {traced:.2f} us")
