@@ -77,7 +77,7 @@ demo: needed all ## set up, build, and print why the test run of examples/gpu is
 # SLOW=run also runs the tests that are marked as slow, as `make check` does.
 test: SLOW ?= skip
 test: needed all bare unit fault replay ## set up, build, and run the tests but the slow ones
-	@SLOW=$(SLOW) TRACEDIFF=$(DIST)/tracediff.so BARE=$(BUILD)/bare/tracediff.so UNIT=$(BUILD)/unit \
+	@SLOW=$(SLOW) TRACEDIFF=$(DIST)/tracediff.so BARE=$(BUILD)/bare/tracediff.so OBJECTS=$(BUILD) UNIT=$(BUILD)/unit \
 	FAULT=$(BUILD)/fault FUZZ=$(BUILD)/fuzz $(PYTHON) tests/run.py
 
 pages: charts bare ## run the tests of charts and the report, their pages in Chromium
@@ -128,7 +128,7 @@ NOT_SANITIZED = test_bench test_citations test_cluster test_command test_dashboa
 	test_statistics.OfR.test_values_are_those_of_r_itself test_names.Names.test_long_names_take_time_in_proportion \
 	test_sequences.Sequences.test_many_arguments_are_found_as_quickly_as_few
 UNDER_SANITIZERS = LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
-	TRACEDIFF=build/sanitized/tracediff.so UNIT=build/sanitized/unit FUZZ=build/sanitized/fuzz
+	TRACEDIFF=build/sanitized/tracediff.so OBJECTS=build/sanitized UNIT=build/sanitized/unit FUZZ=build/sanitized/fuzz
 
 WATCHED = BUILD=build/watched DIST=build/watched OPTIMIZE=-O1 \
 	EXTRA='-fsanitize=thread -fno-omit-frame-pointer' LDFLAGS=-fsanitize=thread

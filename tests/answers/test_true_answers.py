@@ -1,5 +1,4 @@
-"""What the answer should say and does not yet: each test that waits for it is an expected failure. run.py fails one
-that passes, so the mark goes with the fault."""
+"""What the answer once said wrongly or not at all, each by a small program that knows what is planted."""
 import glob
 import json
 import os

@@ -314,6 +314,22 @@ class Parts(unittest.TestCase):
         self.assertEqual(sorted(" ".join(re.findall(r"for target in (.*?);", ci)).split()), sorted(parts))
         self.assertRegex(ci.splitlines()[-1], r"^SLOW=run make --no-print-directory test$")
 
+    def test_tests_of_another_build_read_nothing_of_the_one_in_build(self):
+        """`make sanitize` builds nothing there: both targets say where it is. But for the faults, left out of that."""
+        found = set()
+        for folder, _, names in os.walk(os.path.join(ROOT, "tests")):
+            for name in names:
+                if name.startswith("test_") and name.endswith(".py"):
+                    found |= set(re.findall(r'(?<!makedirs\()((?:environ\.get\("\w+"\) or )?)os\.path\.join\(ROOT, '
+                                            r'"build"(?:, "(\w+)")?\)', self.read(folder, name)))
+        self.assertEqual({part for variable, part in found if not variable}, {"cross", "hosts", "platforms"})
+        told = {variable.split('"')[1] for variable, _ in found if variable}
+        self.assertLessEqual({"FAULT", "OBJECTS", "UNIT"}, told)
+        makefile = self.read("Makefile")
+        for wanted, which in ((told, r"(?m)^test: needed.*\n((?:\t.*\n)+)"),
+                              (told - {"FAULT"}, r"(?m)^UNDER_SANITIZERS = ((?:.*\\\n)*.*)")):
+            self.assertLessEqual(wanted, set(re.findall(r"(\w+)=", re.search(which, makefile)[1])))
+
     def run_tests(self, text, slow, **variables):
         """What tests/run.py prints of one file of tests, its exit status, and what it writes of the skipped ones."""
         with tempfile.TemporaryDirectory() as root:

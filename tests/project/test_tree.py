@@ -1,5 +1,7 @@
 """The tree is what ext/README.md says: layers that do not look up, one exported
 symbol an entry point, files that can be read at a sitting.
+
+OBJECTS    the folder that make has built in    (default build)
 """
 import glob
 import os
@@ -10,6 +12,7 @@ import unittest
 
 from support import EXTENSION, ROOT
 
+OBJECTS = os.path.abspath(os.environ.get("OBJECTS") or os.path.join(ROOT, "build"))
 # Each may use those before it.
 LAYERS = ["base", "platform", "platform/posix", "platform/windows", "access", "text", "naming", "source", "reader",
           "file", "loading", "perfetto", "trace", "snapshot", "database", "profilers", "rocprof", "xplane",
@@ -86,10 +89,9 @@ class Linking(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        built = os.path.join(ROOT, "build", "ext")
-        cls.objects = {os.path.relpath(path, os.path.join(ROOT, "ext"))[:-2]:
-                       os.path.join(built, os.path.relpath(path, os.path.join(ROOT, "ext"))[:-2] + ".o")
-                       for path in sources() if path.endswith(".c") and room(path) != "platform/windows"}
+        names = [os.path.relpath(path, os.path.join(ROOT, "ext"))[:-2]
+                 for path in sources() if path.endswith(".c") and room(path) != "platform/windows"]
+        cls.objects = {name: os.path.join(OBJECTS, "ext", name + ".o") for name in names}
 
     def test_layers_do_not_look_up(self):
         self.assertEqual(upward(uses(self.objects)), [])
@@ -242,7 +244,7 @@ class Tree(unittest.TestCase):
             return re.sub(r"/\*.*?\*/", "", open(path, encoding="utf-8").read(), flags=re.S)
 
         texts = {path: read(path) for path in sources()}
-        users = {**texts, **{path: read(path) for folder in ("build", "tests/c/unit", "tests/c/fuzz", "tests/c/fault")
+        users = {**texts, **{path: read(path) for folder in (OBJECTS, "tests/c/unit", "tests/c/fuzz", "tests/c/fault")
                              for path in glob.glob(os.path.join(ROOT, folder, "*.c"))}}
         words = {path: set(re.findall(r"\w+", text)) for path, text in users.items()}
         for path, text in texts.items():
