@@ -128,7 +128,7 @@ class Random(InFolder):
 
 class Undone(InFolder):
     """Causes undone, alone and one after the other."""
-    COUNT = int(os.environ.get("RANDOM_TRACES") or series(8, 400))
+    COUNT = int(os.environ.get("RANDOM_TRACES") or series(16, 400))
 
     def family(self, area, family, families):
         """L1.3"""

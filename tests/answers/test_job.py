@@ -1252,6 +1252,31 @@ class OnlyRank(InFolder):
         self.assertEqual(self.rows("SELECT DISTINCT only_rank FROM trace_tree_diff('control', 'test')"
                                    " WHERE name LIKE 'k%'"), [(None,)])
 
+    def test_an_operator_with_another_name_in_test(self):
+        """Q8.4: its kernel is the same, and 30 us longer on rank 1 only, for which the other rank waits."""
+        def work(number, operator, us):
+            at, end = 2000 * number, 2000 * number + 400
+            return [step(number, at, 1990), event(operator, at + 10, 30), launch(at + 15, 5, 2 * number),
+                    kernel("sgemm", at + 30, us, 2 * number), event("nccl:all_reduce", at + 50, 20),
+                    launch(at + 55, 5, 2 * number + 1),
+                    kernel("ncclAllReduce", at + 30 + us, end - at - 30 - us, 2 * number + 1, 20),
+                    event("cudaDeviceSynchronize", at + 80, end - at - 80, cat="cuda_runtime")]
+        for side, operator, more in (("a", "aten::mm", 0), ("b", "aten::linear", 30)):
+            for rank in range(2):
+                write(f"{side}/rank{rank}.json", document(
+                    *(each for number in range(5) for each in work(number, operator, 100 + more * rank)),
+                    distributedInfo={"rank": rank, "world_size": 2}))
+        for sides, diff in (("ab", 30), ("ba", -30)):
+            self.assertEqual(self.rows("SELECT kind, rank, diff_time FROM trace_step_causes(?, ?, 'job', 'job')"
+                                       " WHERE class = 'compute' AND diff_time <> 0", *sides), [("changed", 1, diff)])
+
+    def test_a_queue_of_kernels_that_went(self):
+        """Q8.4: what the device waited in the queue for a kernel of control, it does for that of test."""
+        pair = [os.path.join(EXAMPLES, "gpu", side) for side in SIDES]
+        for sides, diff in ((pair, -4.4), (pair[::-1], 4.4)):
+            self.assertEqual(self.rows("SELECT kind, round(diff_time, 6) FROM trace_step_causes(?, ?, 'job', 'job')"
+                                       " WHERE kind IN ('queued', 'moved')", *sides), [("queued", diff)])
+
     def test_it_is_null_but_for_jobs(self):
         pair = [os.path.join(EXAMPLES, "gpu", side) for side in SIDES]
         for function in ("trace_step_diff", "trace_tree_diff"):

@@ -75,6 +75,18 @@ static bool add_side(struct own_times *own, struct causes *causes, const struct 
     return done;
 }
 
+/* Moves in the own steps of ranks what moved on the path (Q8.4). */
+static void settle_own(struct own_times *own, const struct causes *causes,
+                       const struct cause_parts *parts)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        for (size_t slot = 0; slot < own->count && parts->items[i].received != 0; slot++) {
+            wide_time *time = own->time[slot * causes->count + parts->items[i].cause];
+            if (time[0] + time[1] != 0)
+                time[0] += parts->items[i].received * own->windows[slot][0] / causes->windows[0];
+        }
+}
+
 /* ns a step, test minus control, in the own steps of a rank. */
 static double own_difference(const struct own_times *own, size_t slot, const wide_time *time)
 {
@@ -169,6 +181,8 @@ bool cause_ranks_find(struct causes *causes, const struct cause_parts *parts,
     bool done = own_times_make(&own, causes, sides) || failure_memory(failure);
     for (int i = 0; i < 2 && done && own.count > 1; i++)
         done = add_side(&own, causes, parts, families, &sides[i], i, failure);
+    if (done && own.count > 1 && causes->windows[0] > 0)
+        settle_own(&own, causes, parts);
     size_t kept = 0, count = causes->count;
     struct cause moved = {.kind = CAUSE_MOVED,
                           .step_class = CLASS_NONE,
