@@ -56,6 +56,14 @@ class Examples(InFolder):
         for length, expected in ((55, 61), (5, 25), (15, 25), (21, 27)):  # when X begins then; its step ends 29 later
             self.assertEqual(self.us(*events, what="device", name="W", set_us=length), expected + 29)
 
+    def test_e3_a_launch_that_takes_long(self):
+        """W ends at 60, and X begins more than 100 after that: if the launch of X ends after 160, X waits for it, not
+        for W. It waits for W if X begins at 161, as 1 of that is a gap."""
+        for ends, begins, sooner in ((400, 400, 0), (161, 262, 0), (160, 262, 20), (300, 161, 20)):
+            events = (step(0, 0, 50), launch(0, 2, 1), kernel("W", 5, 55, 1), launch(20, ends - 20, 2),
+                      kernel("X", begins, 300, 2))
+            self.assertEqual(self.us(*events) - self.us(*events, what="device", name="W", add_us=-20), sooner, ends)
+
     def test_e4_calls(self):
         events = step(0, 0, 110), launch(2, 3, 1), kernel("W", 8, 87, 1), sync(10, 90)
         for length, expected in ((87, 100), (72, 85), (0, 13)):  # when the call ends; the step ends 10 later
@@ -154,6 +162,21 @@ class Examples(InFolder):
         self.assertEqual(rows, [("changed", "compute", "aten::clone", None, 20.0, 20.0, 110.0),
                                 ("changed", "compute", "aten::mm", None, 10.0, 10.0, 100.0)])
         self.assertEqual(last, (None, None, None, None, 0.0, None, 100.0))
+
+    def test_e9_a_launch_that_takes_long(self):
+        """Its kernel begins a little before or after its end, or another kernel ran when it began. Half is half."""
+        for begins, busy in ((602, False), (597, False), (603, True)):
+            for side, takes in (("control", 10), ("test", 600)):
+                at = begins - 600 + takes
+                before = launch(0, 2, 1), kernel("before", 1, 15, 1)
+                write(f"{side}.json", document(
+                    step(0, 0, at + 60), *(before if busy else ()), event("aten::mm", 5, takes + 10),
+                    launch(8, takes, 2), kernel("gemm", at + 8, 20, 2)))
+            for sides, sign in ((("control.json", "test.json"), 1), (("test.json", "control.json"), -1)):
+                with self.subTest(begins=begins, sides=sides):
+                    rows = self.rows("SELECT name, gain_alone, gain_half FROM trace_undo(?, ?, NULL, NULL, 'all',"
+                                     " 'all') WHERE class = 'idle_launch'", *sides)
+                    self.assertEqual(rows, [("cudaLaunchKernel", 590.0 * sign, 295.0 * sign)])
 
     def test_e9_what_went(self):
         self.sides()

@@ -27,6 +27,7 @@ from oracle_steps import OPERATORS, end, innerness, kind, takes_part, thread_of
 
 IDLE, HANDOVER, LEAST_IDLE = 30_000, 1_000_000, 10_000  # E7
 LEAST_SYNC = 3_000  # E4
+LONG_LAUNCH = 100_000  # E3.6
 LATENCY, GAP = 5_000, (1_000, 2_000)  # E3: without any; without any and at most
 NCCL_OWN = 10_000  # E6.1
 HOST, DEVICE, TRANSFER, LAUNCH = "host", "device", "transfer", "launch"
@@ -404,13 +405,16 @@ class Model:
             to, found = self.begin[key, work.event], []
             if work.event in launch:
                 found.append((self.begin[key, work.link], latency, LAUNCH))
-            awaited = waits[work.event]
+            awaited = sorted(waits[work.event], key=lambda each: (end(each), each.ts_ns, each.event))
             for each in [before[work.event]] * (before[work.event] is not None) + awaited:
                 found.append((self.end[key, each.event], gap, STREAM))
             self.dropped += sum(from_ > to for from_, _, _ in found)
             found = [each for each in found if each[0] < to]
             above = [self.at[to] - self.at[from_] - floor for from_, floor, _ in found]
             binds = above.index(min(above)) if found else None
+            if found and found[0][2] == LAUNCH and above[binds] > LONG_LAUNCH:  # E3.6
+                if end(launch[work.event]) - self.at[found[binds][0]] > LONG_LAUNCH:
+                    binds = 0
             for i, (from_, floor, kind_) in enumerate(found):
                 distance = self.at[to] - self.at[from_]
                 self.add(to, from_, distance if i == binds else min(floor, distance), kind_)

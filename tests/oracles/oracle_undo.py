@@ -16,8 +16,8 @@ from functools import cached_property
 
 import oracle
 import oracle_job
-from oracle_gains import (COPY, DEVICE, GAP, HOST, LATENCY, LAUNCH, STREAM, SYNC, THREAD, TRANSFER, WAIT, Changed,
-                          Clock, Edge, Lag, tenth, times)
+from oracle_gains import (COPY, DEVICE, GAP, HOST, LATENCY, LAUNCH, LONG_LAUNCH, STREAM, SYNC, THREAD, TRANSFER, WAIT,
+                          Changed, Clock, Edge, Lag, tenth, times)
 from oracle_moved import late_parts
 from oracle_steps import OPERATORS, end, kind, of_xla, stable, thread_of
 
@@ -379,8 +379,9 @@ class Undone:
 
     # ---- whose a lag is ----
 
-    def owners(self, side, edge):
-        """The causes of a lag (E9.1); None: it is nothing that has a name, as a lag of 0 of the host."""
+    def owners(self, side, edge, only=None):
+        """The causes of a lag (E9.1), those of these classes; None: it is nothing that has a name, as a lag of 0 of the
+        host."""
         model = (self.control, self.test)[side]
         if edge is None or edge.kind == HOST and edge.lag == 0:
             return None
@@ -408,6 +409,8 @@ class Undone:
                 keys = [(class_, self.family(lag), name)]
         found = []
         for class_, family, name in keys:
+            if only and class_ not in only:
+                continue
             name = self.same.get(name, name)
             if class_ in DEVICE_CLASSES:
                 parts = [(class_, self.same.get(family, family), name)]
@@ -633,8 +636,13 @@ class Undone:
                 queued = self.owners(1, launch)
                 for kind_ in (LAUNCH, STREAM):
                     own, was = self.edge(begins, kind_), self.edge(others[0], kind_)
+                    runs = 0
+                    if own and was and kind_ == LAUNCH:
+                        both = [self.while_launching(0, twin, was), self.while_launching(1, key, own)]
+                        runs = both[0] - both[1] if max(both) > LONG_LAUNCH else 0
+                        self.add(own, runs, self.launching(key))
                     if own and was:
-                        self.add(own, was.lag - own.lag, queued)
+                        self.add(own, was.lag - own.lag - runs, queued)
             return
         # E8.4
         if duration[0].kind == TRANSFER and self.is_meeting(duration, key):
@@ -645,14 +653,32 @@ class Undone:
             self.add(duration[0], -duration[0].lag, owners)
         streams = any(edge.kind == STREAM for edge in begins)
         for edge in begins:
+            runs = self.while_launching(1, key, edge) if edge.kind == LAUNCH else 0
+            runs = runs if runs > LONG_LAUNCH else 0
+            self.add(edge, -runs, [*owners, *self.launching(key)] if runs else [])
             if edge.kind == LAUNCH and streams:
                 self.add(edge, GONE, owners)
             elif edge.kind in (LAUNCH, STREAM):
-                self.add(edge, -edge.lag, owners)
+                self.add(edge, runs - edge.lag, owners)
         launch = self.test.works[key[0]].rows.get(row.link)
         if launch is not None and launch.iteration == row.iteration and (key[0], launch.event) in self.test.begin:
             for cause in owners:
                 came.append((file, launch, cause))
+
+    def launch_points(self, side, key):
+        model, link = (self.control, self.test)[side], self.row(side, key).link
+        return model.begin[key[0], link], model.end[key[0], link]
+
+    def while_launching(self, side, key, edge):
+        """How much of the lag from a launch to its work passes while the launch runs (A6)."""
+        begin, end_ = self.launch_points(side, key)
+        at = (self.control, self.test)[side].at
+        return min(edge.lag, at[end_] - at[begin])
+
+    def launching(self, key):
+        """Whose the time is in which the launch of work runs, and the device waits for it (A6)."""
+        end_ = self.launch_points(1, key)[1]
+        return self.owners(1, self.edge(self.into[end_], HOST), ("idle_launch",)) or []
 
     def copy_edge(self, side, key):
         """E4.3"""

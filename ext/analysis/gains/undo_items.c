@@ -12,16 +12,6 @@ struct event_items {
     uint32_t first, end, begin_item, end_item;
 };
 
-/* A part of a call tree that is undone with a cause. */
-struct undo_tree {
-    uint32_t event, cause;
-};
-
-struct tree_list {
-    struct undo_tree *items;
-    size_t count, capacity;
-};
-
 /* While items are made. */
 struct item_maker {
     struct undo_items *items;
@@ -30,7 +20,7 @@ struct item_maker {
     struct undo_causes *causes[2]; /* by side, then by part */
     struct event_items *of;        /* by event of test */
     uint32_t *extra[2]; /* of what went, by begin or end, then by event of control: or NO_ITEM */
-    struct tree_list came, went; /* those of test, and of control in the current step */
+    struct undo_trees came, went; /* of test, and of control in the current step */
     uint32_t synchronized;       /* the cause of this kind, or UINT32_MAX */
     struct undo_step step;
     size_t next_ghost;                /* of the current step */
@@ -100,64 +90,11 @@ static const struct undo_causes *causes_of(const struct item_maker *maker, int s
     return part == SIM_NONE ? &no_causes : &maker->causes[side][part];
 }
 
-/* ---- call trees ---- */
-
-/* The outermost event of a side that holds the begin of one, from that on outwards, and that the
-** other side does not have, as long as all in between are operators or calls that it does not have
-** either; UNDO_NONE. */
-static uint32_t outermost(const struct item_maker *maker, const struct undo_sequence *side,
-                          uint32_t event)
-{
-    bool test = side == maker->request->pairs->test;
-    uint32_t found = UNDO_NONE, begin = event;
-    while (event != UNDO_NONE) {
-        const struct undo_event *of = &side->events[event];
-        const struct sim_rows *rows = &side->graph->rows[of->member];
-        const struct trace_file *file = side->graph->trace->members[of->member].file;
-        enum kind kind = (enum kind)file->columns.kind[of->row];
-        bool paired = test ? maker->request->pairs->pair[event] != UNDO_NONE
-                           : undo_test_of(&maker->step, event) != UNDO_NONE;
-        if (rows->ends[of->row] < rows->begins[side->events[begin].row]) /* it has ended (T5.3) */
-            break;
-        if (paired || !(kind == KIND_CALL || kind == KIND_DRIVER_CALL ||
-                        row_is(file, of->row, CATEGORY_OPERATOR)))
-            break;
-        found = event;
-        event = of->parent;
-    }
-    return found;
-}
-
-static bool add_tree(struct item_maker *maker, struct tree_list *list,
+/* Adds the tree of an event of a side to those that are undone with a cause. */
+static bool add_tree(struct item_maker *maker, struct undo_trees *trees,
                      const struct undo_sequence *side, uint32_t event, uint32_t cause)
 {
-    uint32_t tree = cause == UINT32_MAX ? UNDO_NONE : outermost(maker, side, event);
-    if (tree == UNDO_NONE)
-        return true;
-    if (!MEMORY_GROW(list->items, list->capacity, list->count + 1))
-        return failure_memory(maker->failure);
-    list->items[list->count++] = (struct undo_tree){tree, cause};
-    return true;
-}
-
-static int tree_order(const void *a, const void *b)
-{
-    const struct undo_tree *x = a, *y = b;
-    int order = COMPARE(x->event, y->event);
-    return order ? order : COMPARE(x->cause, y->cause);
-}
-
-static bool sort_trees(struct item_maker *maker, struct tree_list *list)
-{
-    size_t kept = 0;
-    if (!sort_items(list->items, list->count, sizeof *list->items, tree_order, maker->stopper,
-                    maker->failure))
-        return false;
-    for (size_t i = 0; i < list->count; i++)
-        if (kept == 0 || tree_order(&list->items[kept - 1], &list->items[i]) != 0)
-            list->items[kept++] = list->items[i];
-    list->count = kept;
-    return true;
+    return undo_trees_add(trees, &maker->step, side, event, cause, maker->failure);
 }
 
 /* ---- the host ---- */
@@ -252,12 +189,44 @@ static bool add_extra(struct item_maker *maker, uint32_t number, bool end)
 
 /* ---- device work ---- */
 
-/* Takes a shift of a removal as an item. */
+/* Adds the item of a lag from a launch to its work, while the launch runs: it is a lag of that, as
+** the device waits for it (A6). */
+static bool add_launching(struct item_maker *maker, struct sim_use use, int64_t longer)
+{
+    const struct undo_causes *causes = causes_of(maker, 1, undo_launch_edge(maker->test, use));
+    uint32_t item;
+    return add_item(maker, use, longer, &item) &&
+           add_owner(maker, causes->items[OWNER_LAUNCHING], item);
+}
+
+/* Adds the items of a lag from a launch to its work, which both have: while the launch runs, if
+** that takes long on a side, and the rest, which is `queued`. */
+static bool add_launch(struct item_maker *maker, struct sim_use use, struct sim_use twin)
+{
+    int64_t own = undo_lag(maker->test, use), was = undo_lag(maker->control, twin), longer = 0;
+    uint32_t item;
+    if (own == NUMBER_NONE || was == NUMBER_NONE)
+        return true;
+    int64_t runs = undo_launching(maker->test, use), ran = undo_launching(maker->control, twin);
+    if (runs > SIM_LONG_LAUNCH || ran > SIM_LONG_LAUNCH)
+        longer = ran - runs;
+    return add_launching(maker, use, longer) &&
+           add_item(maker, use, was - own - longer, &item) &&
+           add_owners(maker, causes_of(maker, 1, use.edge), item);
+}
+
+/* Takes a shift of a removal as an item; that of a launch that takes long as two. */
 static bool take_removal(void *argument, const struct sim_shift *shift)
 {
     struct item_maker *maker = argument;
+    bool launch = maker->test->kind[shift->use.edge] == EDGE_LAUNCH;
+    int64_t runs = launch ? undo_launching(maker->test, shift->use) : 0;
     uint32_t item;
-    return add_item(maker, shift->use, shift->longer, &item);
+    if (runs <= SIM_LONG_LAUNCH)
+        return add_item(maker, shift->use, shift->longer, &item);
+    bool gone = shift->longer == SIM_GONE;
+    return add_item(maker, shift->use, gone ? SIM_GONE : shift->longer + runs, &item) &&
+           add_launching(maker, shift->use, -runs);
 }
 
 /* Device work that came. */
@@ -296,8 +265,7 @@ static bool add_work(struct item_maker *maker, uint32_t number)
                add_item(maker, sim_copy_use(maker->test, event->member, event->row),
                         undo_copy_longer(pairs, event, twin), &item) &&
                add_owners(maker, causes_of(maker, 1, end.edge), item) &&
-               add_lag(maker, launch, undo_lag(control, undo_begin_use(control, twin)), &no_causes,
-                       &item) &&
+               add_launch(maker, launch, undo_begin_use(control, twin)) &&
                (launch.edge == SIM_NONE ||
                 add_lag(maker, undo_wait_use(maker->test, event),
                         undo_lag(control, undo_wait_use(control, twin)), queued, &item));
@@ -370,7 +338,7 @@ static bool own_came(struct item_maker *maker)
     const struct undo_pairs *pairs = maker->request->pairs;
     const struct columns *columns =
         &maker->test->trace->members[event_here(maker)->member].file->columns;
-    bool done = sort_trees(maker, &maker->came);
+    bool done = undo_trees_sort(&maker->came, maker->stopper, maker->failure);
     for (size_t i = 0; done && i < maker->came.count; i++) {
         const struct undo_tree *tree = &maker->came.items[i];
         size_t end = undo_tree_end(pairs->test, tree->event, maker->step.end);
@@ -396,7 +364,7 @@ static bool own_went(struct item_maker *maker)
 {
     const struct undo_pairs *pairs = maker->request->pairs;
     const struct undo_step *step = &maker->step;
-    bool done = sort_trees(maker, &maker->went);
+    bool done = undo_trees_sort(&maker->went, maker->stopper, maker->failure);
     for (size_t i = 0; done && i < maker->went.count; i++) {
         const struct undo_tree *tree = &maker->went.items[i];
         size_t end = undo_tree_end(pairs->control, tree->event, step->to);

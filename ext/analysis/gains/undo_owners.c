@@ -33,7 +33,7 @@ static int classes_of(const struct sim_part *part, bool work, enum step_class *c
     classes[0] = own == CLASS_CALL   ? CLASS_IDLE_CALL
                  : own == CLASS_HOST ? CLASS_IDLE_HOST
                                      : CLASS_IDLE_UNRECORDED;
-    classes[1] = CLASS_IDLE_LAUNCH;
+    classes[OWNER_LAUNCHING] = CLASS_IDLE_LAUNCH;
     return own == CLASS_CALL ? 2 : 1;
 }
 

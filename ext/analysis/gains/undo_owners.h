@@ -7,9 +7,10 @@
 #include "analysis/causes/cause_parts.h"
 #include "sim_parts.h"
 
-enum { MOST_OWNERS = 2 };
+enum { MOST_OWNERS = 2, OWNER_LAUNCHING = 1 };
 
-/* The causes of a part: their indices, or UINT32_MAX. */
+/* The causes of a part: their indices, or UINT32_MAX. That at OWNER_LAUNCHING is of calls, while
+** the device waits for what they launch (A6). */
 struct undo_causes {
     uint32_t items[MOST_OWNERS];
 };

@@ -37,6 +37,25 @@ int64_t undo_lag(const struct sim_graph *graph, struct sim_use use)
     return use.edge == SIM_NONE ? NUMBER_NONE : sim_lag(graph, use.node, use.edge);
 }
 
+/* The end of the launch from which the edge of a launch latency leads. */
+static uint32_t launch_end(const struct sim_graph *graph, struct sim_use use)
+{
+    uint32_t begin = graph->from[use.edge];
+    return graph->rows[graph->member[begin]].ends[graph->row[begin]];
+}
+
+int64_t undo_launching(const struct sim_graph *graph, struct sim_use use)
+{
+    int64_t lag = sim_lag(graph, use.node, use.edge);
+    int64_t takes = graph->at[launch_end(graph, use)] - graph->at[graph->from[use.edge]];
+    return lag < takes ? lag : takes;
+}
+
+uint32_t undo_launch_edge(const struct sim_graph *graph, struct sim_use use)
+{
+    return sim_edge_to(graph, launch_end(graph, use), EDGE_HOST);
+}
+
 int64_t undo_copy_longer(const struct undo_pairs *pairs, const struct undo_event *event,
                          const struct undo_event *twin)
 {
@@ -370,4 +389,61 @@ void undo_step_clear(struct undo_step *step)
     memory_free(step->last);
     memory_free(step->next);
     *step = (struct undo_step){.pairs = step->pairs};
+}
+
+/* The outermost event of a tree; UNDO_NONE. */
+static uint32_t outermost(const struct undo_step *step, const struct undo_sequence *side,
+                          uint32_t event)
+{
+    bool test = side == step->pairs->test;
+    uint32_t found = UNDO_NONE, begin = event;
+    while (event != UNDO_NONE) {
+        const struct undo_event *of = &side->events[event];
+        const struct sim_rows *rows = &side->graph->rows[of->member];
+        const struct trace_file *file = side->graph->trace->members[of->member].file;
+        enum kind kind = (enum kind)file->columns.kind[of->row];
+        bool paired = test ? step->pairs->pair[event] != UNDO_NONE
+                           : undo_test_of(step, event) != UNDO_NONE;
+        if (rows->ends[of->row] < rows->begins[side->events[begin].row]) /* it has ended (T5.3) */
+            break;
+        if (paired || !(kind == KIND_CALL || kind == KIND_DRIVER_CALL ||
+                        row_is(file, of->row, CATEGORY_OPERATOR)))
+            break;
+        found = event;
+        event = of->parent;
+    }
+    return found;
+}
+
+bool undo_trees_add(struct undo_trees *trees, const struct undo_step *step,
+                    const struct undo_sequence *side, uint32_t event, uint32_t cause,
+                    struct failure *failure)
+{
+    uint32_t tree = cause == UINT32_MAX ? UNDO_NONE : outermost(step, side, event);
+    if (tree == UNDO_NONE)
+        return true;
+    if (!MEMORY_GROW(trees->items, trees->capacity, trees->count + 1))
+        return failure_memory(failure);
+    trees->items[trees->count++] = (struct undo_tree){tree, cause};
+    return true;
+}
+
+static int tree_order(const void *a, const void *b)
+{
+    const struct undo_tree *x = a, *y = b;
+    int order = COMPARE(x->event, y->event);
+    return order ? order : COMPARE(x->cause, y->cause);
+}
+
+bool undo_trees_sort(struct undo_trees *trees, const struct stopper *stopper,
+                     struct failure *failure)
+{
+    size_t kept = 0;
+    if (!sort_items(trees->items, trees->count, sizeof *trees->items, tree_order, stopper, failure))
+        return false;
+    for (size_t i = 0; i < trees->count; i++)
+        if (kept == 0 || tree_order(&trees->items[kept - 1], &trees->items[i]) != 0)
+            trees->items[kept++] = trees->items[i];
+    trees->count = kept;
+    return true;
 }

@@ -50,6 +50,11 @@ static inline struct sim_use undo_point_use(const struct sim_graph *graph,
 /* The lag of such an edge, ns; NUMBER_NONE without. */
 int64_t undo_lag(const struct sim_graph *graph, struct sim_use use);
 
+/* Of the edge of a launch latency: how much of that lag passes while the launch runs (A6), ns, and
+** the edge of the lag before the end of the launch, or SIM_NONE. */
+int64_t undo_launching(const struct sim_graph *graph, struct sim_use use);
+uint32_t undo_launch_edge(const struct sim_graph *graph, struct sim_use use);
+
 /* By how much the wait of a call for its copy (E4.3) is longer in control, ns: SIM_GONE if it does
 ** not wait there, 0 if it does not here. */
 int64_t undo_copy_longer(const struct undo_pairs *pairs, const struct undo_event *event,
@@ -92,5 +97,26 @@ uint32_t undo_test_node(const struct undo_step *step, size_t point);
 
 /* Does nothing to a zeroed struct. */
 void undo_step_clear(struct undo_step *step);
+
+/* A call tree of one side that is undone with a cause (E9.2), by its outermost event. */
+struct undo_tree {
+    uint32_t event, cause;
+};
+
+struct undo_trees {
+    struct undo_tree *items;
+    size_t count, capacity;
+};
+
+/* Adds the tree of an event of a side, unless the cause is UINT32_MAX or the other side has the
+** event. A tree is the outermost event that holds the begin of this one, from that on outwards, as
+** long as all in between are operators or calls that the other side does not have. */
+bool undo_trees_add(struct undo_trees *trees, const struct undo_step *step,
+                    const struct undo_sequence *side, uint32_t event, uint32_t cause,
+                    struct failure *failure);
+
+/* Sorts trees, and leaves each there once. */
+bool undo_trees_sort(struct undo_trees *trees, const struct stopper *stopper,
+                     struct failure *failure);
 
 #endif

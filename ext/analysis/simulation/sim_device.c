@@ -30,6 +30,21 @@ static bool find_candidate(const struct sim_maker *maker, size_t index, size_t f
     return to->node != SIM_NONE;
 }
 
+/* Whether work waits for its launch rather than for the ith thing, which was over long before: it
+** still ran then (E3.6). */
+static bool launch_holds(const struct sim_maker *maker, size_t index, size_t first_wait, size_t i)
+{
+    const struct columns *columns = &maker->of->file->columns;
+    uint32_t launch = maker->of->work->path.work[index].launch;
+    struct awaited_node own, of;
+    if (!find_candidate(maker, index, first_wait, 0, &own) ||
+        !find_candidate(maker, index, first_wait, i, &of))
+        return false;
+    wide_time over = maker->graph->at[of.node];
+    return maker->now - over - of.floor > SIM_LONG_LAUNCH &&
+           (wide_time)columns->ts[launch] + columns->dur[launch] - over > SIM_LONG_LAUNCH;
+}
+
 bool sim_begin_work(struct sim_maker *maker)
 {
     const struct sim_work *work = maker->of->work;
@@ -49,6 +64,8 @@ bool sim_begin_work(struct sim_maker *maker)
         best = best == SIZE_MAX || over < least ? i : best;
         least = best == i ? over : least;
     }
+    if (best != SIZE_MAX && launch_holds(maker, index, first, best))
+        best = 0;
     for (size_t i = 0; done && i < waits + 2; i++)
         if (find_candidate(maker, index, first, i, &of))
             done = i == best ? sim_add_edge(maker, of.node, 0, of.kind)

@@ -17,6 +17,8 @@
 #define SIM_NONE UINT32_MAX
 #define SIM_LONGEST ((int64_t)1 << 61) /* ns: lags, and slacks that can be used up, are shorter */
 
+#define SIM_LONG_LAUNCH 100000 /* ns: work may wait for a launch that takes longer (E3.6, E9.1) */
+
 /* What an edge stands for. */
 enum sim_edge {
     EDGE_HOST,     /* the time of a thread before a point (E2) */
