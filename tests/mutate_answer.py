@@ -30,7 +30,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HEADER = os.path.join("ext", "analysis", "answer", "thresholds.h")
 MODULES = ["thresholds*", "brief", "summary", "verdict", "comparability", "clock_factor", "host_factor", "mostly",
-           "whole"]
+           "whole", "first_calls"]
 # (constant, 'more' or 'less'): why no answer can differ.
 EQUAL = {}
 LONGEST = 900  # seconds that a module may take

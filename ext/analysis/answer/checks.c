@@ -80,6 +80,7 @@ bool check_steps_add(struct check_side *side, const struct check_step *steps, si
         if (steps[i].iteration != NUMBER_NONE)
             numbers[side->steps++] = steps[i].iteration;
         side->ranks += i == 0 || steps[i].rank != steps[i - 1].rank;
+        side->mean += times[i] / (double)count;
     }
     if (done && count > 0) {
         side->rank = steps[0].rank;
@@ -160,6 +161,45 @@ static void add_steps(struct checks *checks, const struct check_side *c, const s
     }
 }
 
+/* C21.4: the first calls that matter: those whose times differ most; FIRST_KINDS: none do. */
+static int first_calls_that_matter(const struct check_side *sides)
+{
+    double most = fmax(FIRST_CALLS_PART * fabs(sides[1].mean - sides[0].mean),
+                       FIRST_CALLS_OF_STEP * fmax(sides[0].mean, sides[1].mean));
+    int found = FIRST_KINDS;
+    for (int kind = 0; kind < FIRST_KINDS; kind++) {
+        double of_step[2];
+        for (int side = 0; side < 2; side++)
+            of_step[side] = quotient(sides[side].first_calls.time[kind], sides[side].windows);
+        double differ = fabs(of_step[1] - of_step[0]);
+        if (differ > 0 && differ >= most) {
+            found = kind;
+            most = differ;
+        }
+    }
+    return found;
+}
+
+static void add_first_calls(struct checks *checks)
+{
+    const struct first_calls *of[2] = {&checks->sides[0].first_calls,
+                                       &checks->sides[1].first_calls};
+    int matters = first_calls_that_matter(checks->sides);
+    for (int kind = 0; kind < FIRST_KINDS; kind++) {
+        struct check_value us[2];
+        if (of[0]->calls[kind] == 0 && of[1]->calls[kind] == 0)
+            continue;
+        for (int side = 0; side < 2; side++)
+            us[side] = (struct check_value){.kind = VALUE_REAL,
+                                            .real = quotient(of[side]->time[kind], 1000)};
+        struct check *check =
+            check_add(checks, CHECK_FIRST_CALLS + kind,
+                      kind == matters ? MATTERS_YES : MATTERS_MAYBE, us[0], us[1]);
+        check->calls[0] = of[0]->calls[kind];
+        check->calls[1] = of[1]->calls[kind];
+    }
+}
+
 /* What a pair of sides that have events is. */
 static void add_pair(struct checks *checks)
 {
@@ -171,6 +211,7 @@ static void add_pair(struct checks *checks)
     check->matters = check->same == 0 ? MATTERS_YES : MATTERS_NO;
     add_ranks(checks, c, t);
     add_steps(checks, c, t);
+    add_first_calls(checks);
     for (int side = 0; side < 2; side++)
         if (checks->sides[side].bad > 0)
             add_of_side(checks, CHECK_PROBLEMS, side, check_integer(checks->sides[side].bad));

@@ -4,6 +4,7 @@
 #ifndef TRACEDIFF_CHECKS_H
 #define TRACEDIFF_CHECKS_H
 
+#include "analysis/parts/first_calls.h"
 #include "tally.h"
 #include "work_keys.h"
 
@@ -22,7 +23,8 @@ enum check_code {
     CHECK_CHOSEN, /* the numbers of the steps */
     CHECK_PHASES,
     CHECK_LONG_STEP,
-    CHECK_COPIES,
+    CHECK_FIRST_CALLS, /* of launches; and from it on one of each kind (enum first_call) */
+    CHECK_COPIES = CHECK_FIRST_CALLS + FIRST_KINDS,
     CHECK_SHAPES,          /* of all operators */
     CHECK_OPERATOR_SHAPES, /* of one */
     CHECK_FLOATS,
@@ -60,6 +62,7 @@ struct check {
     struct check_value values[2], highest[2]; /* highest: of several values, else VALUE_NONE */
     int same;       /* 1 or 0; -1: a side has no value */
     int64_t common; /* shapes of copies */
+    int64_t calls[2]; /* CHECK_FIRST_CALLS */
     double share;   /* of the time of operators */
     int64_t scale[2]; /* CHECK_SHAPES: how large tensors are, by one another (J4); 0: not known */
     uint32_t scaled[2]; /* dims of one of these, in checks->texts; empty: too long to be shown */
@@ -79,6 +82,9 @@ struct check_side {
     bool of_modules;
     int64_t fraction; /* ns by which times are not whole us, at most; NUMBER_NONE: no steps */
     double longest;   /* the longest step by the median; 0: the median is */
+    double mean;      /* ns: of the steps, or whole traces */
+    struct first_calls first_calls; /* of the rank on which they take longest */
+    int64_t windows;                /* its steps, or 1: whole traces */
     bool is_long;     /* J2.4 */
     int64_t world;    /* NUMBER_NONE: not known */
     int64_t recorded, bad; /* ranks, and files with problems */
@@ -114,7 +120,7 @@ struct check_told {
     struct check_value value;
 };
 
-/* Adds what the sides are and what their files say. Sorts `told`. */
+/* Adds what the sides, and the first calls in them, are and what their files say. Sorts `told`. */
 bool checks_add(struct checks *checks, struct check_told *told, size_t count,
                 const struct stopper *stopper, struct failure *failure);
 

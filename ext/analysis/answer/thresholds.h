@@ -81,6 +81,14 @@
 #define REPEAT_PART 0.5 /* C22.1: of a trace, from the first run to the last */
 #define REPEAT_NAME 30 /* C22.3: characters of a long name */
 
+/* Calls that are the first ones, as they load or set up something (C21) */
+#define FIRST_CALL_LEAST 1000000 /* C21.1: ns; a call that takes less is none */
+#define FIRST_CALL_RATIO 10.0 /* C21.1: by the median of the calls of its name */
+#define FIRST_CALL_OF 4 /* C21.1: calls of a name, of which one may be so */
+#define FIRST_CALL_WAITING 0.1 /* C21.2: of a call, in which the device does nothing */
+#define FIRST_CALLS_PART 0.1 /* C21.4: of the difference */
+#define FIRST_CALLS_OF_STEP 0.01 /* C21.4: of the longer mean step */
+
 /* The brief (trace_brief) */
 #define CLAIM_STEPS 4 /* Z1: a side */
 #define CLAIM_PART 0.05 /* Z1: of control's step */

@@ -9,7 +9,8 @@
 static const struct table_column columns_of_comparability[] = {
     {"line", "INTEGER", "from 1"},
     {"topic", "TEXT",
-     "steps, device, ranks, shapes, types, files, profiler, options, modules, versions or time"},
+     "steps, device, ranks, warmup, shapes, types, files, profiler, options, modules, versions or "
+     "time"},
     {"item", "TEXT", "what is compared: a property, an operator, a key of trace_metadata"},
     {"control_value", "", "in control; NULL: not known, or the row is about test alone"},
     {"test_value", "", "in test; likewise"},

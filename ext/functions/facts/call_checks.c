@@ -1,5 +1,6 @@
 #include "call_checks.h"
 
+#include "analysis/answer/thresholds.h"
 #include "base/memory.h"
 #include "call_pair.h"
 #include "functions/call/call_metadata.h"
@@ -96,6 +97,32 @@ static bool read_steps(struct call *call, const struct checks_request *request, 
                 check_steps_add(&checks->sides[side], steps.items, steps.count, &call->failure);
     steps_walk_close(&steps.from);
     memory_free(steps.items);
+    return done;
+}
+
+/* Finds the first calls of the rank of a side on which they take longest (C21). */
+static bool find_first_calls(struct call *call, const struct call_trace *opened,
+                             struct check_side *side)
+{
+    static const struct first_call_limits limits = {FIRST_CALL_LEAST, FIRST_CALL_RATIO,
+                                                    FIRST_CALL_OF, FIRST_CALL_WAITING};
+    const struct trace *trace = &opened->trace;
+    wide_time longest = -1;
+    bool done = true;
+    for (size_t rank = 0; done && rank < trace->rank_count; rank++) {
+        struct first_calls found = {.calls = {0}};
+        wide_time time = 0;
+        for (size_t i = 0; done && i < trace->count; i++)
+            done = !trace->members[i].chosen || trace->members[i].rank_index != rank ||
+                   first_calls_add(&found, &trace->members[i], call_trace_steps(opened, i),
+                                   &limits, call_stopper(call), &call->failure);
+        for (enum first_call kind = 0; kind < FIRST_KINDS; kind++)
+            time += found.time[kind];
+        if (time > longest)
+            side->first_calls = found;
+        longest = time > longest ? time : longest;
+    }
+    side->windows = side->numbers > 0 ? side->steps / side->ranks : 1;
     return done;
 }
 
@@ -324,6 +351,8 @@ bool call_checks_find(struct call *call, const struct checks_request *request,
         side->of_host = side->fraction = side->world = NUMBER_NONE;
     }
     if (read_steps(call, request, 0, checks) && read_steps(call, request, 1, checks) &&
+        find_first_calls(call, &request->opened[0], &checks->sides[0]) &&
+        find_first_calls(call, &request->opened[1], &checks->sides[1]) &&
         find_told(call, request, checks) &&
         (!request->shapes || find_work(call, request, checks)) &&
         checks_order(checks, call_stopper(call), &call->failure))

@@ -1,5 +1,7 @@
 #include "check_words.h"
 
+#include "analysis/answer/thresholds.h"
+#include "label_words.h"
 #include "text/ascii.h"
 
 static const char *const sides_in_words[] = {"control", "test"};
@@ -20,6 +22,11 @@ static const struct {
     [CHECK_CHOSEN] = {"steps", "chosen"},
     [CHECK_PHASES] = {"steps", "phases"},
     [CHECK_LONG_STEP] = {"steps", "longest"},
+    [CHECK_FIRST_CALLS + FIRST_LAUNCH] = {"warmup", "launches"},
+    [CHECK_FIRST_CALLS + FIRST_MODULE] = {"warmup", "modules"},
+    [CHECK_FIRST_CALLS + FIRST_MEMORY] = {"warmup", "memory"},
+    [CHECK_FIRST_CALLS + FIRST_LIBRARY] = {"warmup", "libraries"},
+    [CHECK_FIRST_CALLS + FIRST_OTHER] = {"warmup", "calls"},
     [CHECK_COPIES] = {"shapes", "copies to the device"},
     [CHECK_SHAPES] = {"shapes", "operators"},
     [CHECK_OPERATOR_SHAPES] = {"shapes", NULL},
@@ -313,6 +320,34 @@ static void put_told(sqlite3_str *text, const struct checks *checks, const struc
         sqlite3_str_appendall(text, ": diff_within compares like with like");
 }
 
+/* Writes how long calls take that are the first ones (C21). */
+static void put_first_calls(sqlite3_str *text, const struct check *check)
+{
+    static const struct {
+        const char *one, *several, *why;
+    } words[] = {
+        [FIRST_LAUNCH] = {"first launch takes", "first launches take", "kernels load"},
+        [FIRST_MODULE] = {"call takes", "calls take", "modules load"},
+        [FIRST_MEMORY] = {"first call takes", "first calls take", "memory is set up"},
+        [FIRST_LIBRARY] = {"first call takes", "first calls take", "libraries are set up"},
+        [FIRST_OTHER] = {"first call takes", "first calls take", "the runtime is set up"},
+    };
+    int kind = (int)check->code - CHECK_FIRST_CALLS, side = check->calls[0] == 0;
+    double ms[2] = {check->values[0].real / 1000, check->values[1].real / 1000};
+    double most = ms[0] > ms[1] ? ms[0] : ms[1], size = most >= SECONDS_FROM ? 1000 : 1;
+    const char *unit = size > 1 ? "s" : "ms";
+    int digits = decimals_for(most / size, AMOUNT_DIGITS);
+    if (check->calls[0] > 0 && check->calls[1] > 0)
+        sqlite3_str_appendf(text, "%lld and %lld %s %.*f and %.*f %s", check->calls[0],
+                            check->calls[1], words[kind].several, digits, ms[0] / size, digits,
+                            ms[1] / size, unit);
+    else
+        sqlite3_str_appendf(text, "%lld %s %.*f %s in %s", check->calls[side],
+                            check->calls[side] == 1 ? words[kind].one : words[kind].several, digits,
+                            ms[side] / size, unit, sides_in_words[side]);
+    sqlite3_str_appendf(text, ": %s; record after a warm-up", words[kind].why);
+}
+
 void check_words_why(sqlite3_str *text, const struct checks *checks, const struct check *check)
 {
     const struct check_side *sides = checks->sides;
@@ -337,6 +372,8 @@ void check_words_why(sqlite3_str *text, const struct checks *checks, const struc
     else if (code == CHECK_LONG_STEP)
         sqlite3_str_appendf(text, "a step of %s takes %.2f times the median",
                             sides_in_words[check->side], check->values[check->side].real);
+    else if (code >= CHECK_FIRST_CALLS && code < CHECK_COPIES)
+        put_first_calls(text, check);
     else if (code >= CHECK_COPIES && code <= CHECK_OPERATOR_TYPES)
         put_work(text, checks, check);
     else if (code == CHECK_PROBLEMS)
