@@ -153,11 +153,15 @@ class Small(InFolder):
         for one, other in (("Torch-Compiled Region: 5/0", "Torch-Compiled Region: 8/0"),
                            ("Torch-Compiled Region: 5/0", "Torch-Compiled Region: 8/12"),
                            ("sglang_profiler::attention_1", "sglang_profiler::attention_100"),
-                           ("gif_thread_id:1569", "gif_thread_id:7"), ("block.3", "block.11"), ("call #3", "call #4")):
+                           ("gif_thread_id:1569", "gif_thread_id:7"), ("block.3", "block.11"), ("call #3", "call #4"),
+                           ("fused__to__15680171862954066917", "fused__to__16747471071299466860"),
+                           ("triton_poi_fused_add_1_0badc0de", "triton_poi_fused_add_4_c0ffee42"),
+                           ("triton_poi_fused_add_1_0badc0de", "triton_poi_fused_add_1")):
             self.assertEqual(self.causes(trace(one, one), trace(other, other)), [], (one, other))
             self.assertNotIn("replaced", [row[0] for row in self.rows(CAUSES)])
         for one, other in (("BmmBackward0", "BmmBackward1"), ("op a_1", "op b_1"), ("gemm_64x32", "gemm_64x64"),
-                           ("1", "2")):
+                           ("1", "2"), ("gemm_f16f16f16", "gemm_bf16bf16"), ("op_effaced", "op_defaced"),
+                           ("op_0badc0d", "op_c0ffee4"), ("op a0badc0de", "op bc0ffee42")):
             found = self.causes(trace(one, one), trace(other, other))
             replaced = [row[0] for row in self.rows(CAUSES)].count("replaced")
             self.assertEqual((len(found), replaced), (0, 1) if "Backward" in one else (2, 0), (one, other))

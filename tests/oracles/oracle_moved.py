@@ -24,20 +24,33 @@ def key(name):
     return name is not None, (name or "").encode()
 
 
+HASH = r"_(?!(?:b?f(?:8|16|32|64))+$)(?=[a-f]*[0-9])[0-9a-f]{8,}"
+
+
 def unnumbered(name):
-    """L12.4"""
-    while found := re.fullmatch(r"(.*?[^_:/.#])(?:[_:/.#]+|[_:/.#]*: )[0-9]+", name, re.S):
+    """L12.4: without numbers and hashes at the end, and whether there was a hash."""
+    hashed = False
+    while True:
+        if found := re.fullmatch(rf"(.*?[^_:/.#])[_:/.#]*{HASH}", name, re.S):
+            hashed = True
+        else:
+            found = re.fullmatch(r"(.*?[^_:/.#])(?:[_:/.#]+|[_:/.#]*: )[0-9]+", name, re.S)
+        if not found:
+            return name, hashed
         name = found[1]
-    return name
 
 
 def same_names(sides):
     """{name: the name that it is the same as}, of {name: {side}}."""
-    shorts = {name: unnumbered(name) if len(found) == 1 else name for name, found in sides.items()}
-    both = defaultdict(set)
-    for name, short in shorts.items():
-        both[short] |= sides[name]
-    return {name: short for name, short in shorts.items() if short != name and both[short] == {0, 1}}
+    shorts, both, kept = {name: unnumbered(name) for name in sides}, defaultdict(set), set()
+    for name, (short, _) in shorts.items():
+        if len(sides[name]) == 2 and short != name:
+            kept.add(short)
+        else:
+            both[short] |= sides[name]
+    return {name: short for name, (short, hashed) in shorts.items()
+            if short != name and len(sides[name]) == 1
+            and (both[short] == {0, 1} or hashed and short not in kept)}
 
 
 def unit(class_, name, sides):

@@ -1,10 +1,8 @@
 #include "moved_time.h"
 
-#include <string.h>
-
+#include "analysis/names/same_names.h"
 #include "base/memory.h"
 #include "base/sort.h"
-#include "text/ascii.h"
 
 /* Among what the time of a place may move. */
 enum pool {
@@ -243,39 +241,12 @@ bool moved_time_settle(struct cause_parts *parts, const struct causes *causes,
     return done;
 }
 
-/* The length of a name without the numbers at its end, as far as something is left before them and
-** a mark sets them apart: `Region: 5/0`, `add_1`. */
-static size_t unnumbered(const struct name *name)
-{
-    size_t length = name->length;
-    while (length > 0) {
-        size_t digits = length;
-        while (digits > 0 && is_digit(name->text[digits - 1]))
-            digits--;
-        size_t marks = digits;
-        if (marks > 1 && name->text[marks - 1] == ' ' && name->text[marks - 2] == ':')
-            marks--;
-        while (marks > 0 && strchr("_:/.#", name->text[marks - 1]))
-            marks--;
-        if (digits == length || marks == digits || marks == 0)
-            break;
-        length = marks;
-    }
-    return length;
-}
-
 bool moved_time_same_names(struct cause_parts *parts, struct causes *causes,
                            struct failure *failure)
 {
     size_t count = causes->names.count;
-    unsigned char *sides = memory_zeroed(2 * count + 1, 1); /* by id: which sides have it */
-    parts->same = memory_items(count, sizeof *parts->same);
-    parts->same_count = count;
-    if (!sides || !parts->same) {
-        memory_free(sides);
-        return failure_memory(failure);
-    }
-    for (size_t i = 0; i < parts->place_count; i++) {
+    unsigned char *sides = memory_zeroed(count + 1, 1); /* by id: which sides have it */
+    for (size_t i = 0; sides && i < parts->place_count; i++) {
         const struct cause_place *place = &parts->places[i];
         const uint32_t ids[] = {place->name, place->unit, place->family};
         for (size_t j = 0; j < sizeof ids / sizeof *ids; j++)
@@ -283,27 +254,11 @@ bool moved_time_same_names(struct cause_parts *parts, struct causes *causes,
                 if (ids[j] != NAME_NONE && (place->time[side] > 0 || place->kernels[side] > 0))
                     sides[ids[j]] |= (unsigned char)(1 << side);
     }
-    bool done = true;
-    for (size_t i = 0; i < count && done; i++) {
-        const struct name *name = &causes->names.items[i];
-        size_t length = sides[i] == 1 || sides[i] == 2 ? unnumbered(name) : name->length;
-        parts->same[i] = (uint32_t)i;
-        if (length == name->length)
-            continue;
-        parts->same[i] = names_intern(&causes->names, name->text, length);
-        done = parts->same[i] != NAME_NONE || failure_memory(failure);
-    }
-    /* those whose short name both sides have */
-    unsigned char *shorts = done ? memory_zeroed(causes->names.count + 1, 1) : NULL;
-    done = done && (shorts || failure_memory(failure));
-    for (size_t i = 0; i < count && done; i++)
-        shorts[parts->same[i]] |= sides[i];
-    for (size_t i = 0; i < count && done; i++)
-        if (shorts[parts->same[i]] != 3)
-            parts->same[i] = (uint32_t)i;
-    for (size_t i = 0; i < parts->place_count && done; i++)
+    parts->same = sides ? same_names_make(&causes->names, sides, failure) : NULL;
+    parts->same_count = count;
+    for (size_t i = 0; i < parts->place_count && parts->same; i++)
         cause_place_same(parts, &parts->places[i]);
-    memory_free(shorts);
+    bool done = sides || failure_memory(failure);
     memory_free(sides);
-    return done;
+    return done && parts->same;
 }
