@@ -41,4 +41,9 @@ static inline double mean_difference(wide_time control, int64_t control_parts, w
                     (wide_time)1000 * control_parts * test_parts);
 }
 
+static inline wide_time wide_size(wide_time time)
+{
+    return time < 0 ? -time : time;
+}
+
 #endif

@@ -95,11 +95,6 @@ static inline bool class_is_late(enum step_class step_class)
            step_class == CLASS_IDLE_LAUNCH;
 }
 
-static inline wide_time wide_size(wide_time time)
-{
-    return time < 0 ? -time : time;
-}
-
 /* L2.2: whether control recorded no time of a part. */
 static inline bool cause_part_came(const struct cause_part *part)
 {

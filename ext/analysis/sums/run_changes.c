@@ -1,36 +1,15 @@
 #include "run_changes.h"
 
+#include <string.h>
+
+#include "analysis/names/same_names.h"
 #include "base/memory.h"
-#include "naming/short_name.h"
 #include "file/spans.h"
+#include "given_work.h"
+#include "graphs.h"
+#include "naming/short_name.h"
 
 #define WINDOW_NONE UINT32_MAX
-
-/* What runs: 2 times the id of a name, and 1 more if it is a kernel. */
-typedef uint32_t subject;
-
-static bool is_kernel(subject of)
-{
-    return of % 2 == 1;
-}
-
-struct execution {
-    int64_t start, dur; /* ns */
-    subject of;
-    uint32_t window; /* index of its step among the chosen ones of its side */
-    bool begins;     /* it is the first of its thread */
-    bool inside;     /* it changed, and is in an execution of another operator that did (L5.5) */
-};
-
-/* The executions of control or test. Operators come thread by thread, from outer to inner. */
-struct side_runs {
-    struct execution *items;
-    size_t count, capacity;
-    uint32_t windows;
-    size_t *first;    /* by subject: index in `order`; one entry more at the end */
-    uint32_t *order;  /* indices of items, by subject */
-    uint32_t *counts; /* scratch, by window; all 0 */
-};
 
 struct run_finder {
     struct run_changes *changes;
@@ -40,6 +19,7 @@ struct run_finder {
     struct side_runs sides[2];
     size_t subjects;
     bool *changed;    /* by subject */
+    bool *in_graphs;  /* by subject: graphs run what it gave away (L5.7) */
     int64_t *numbers; /* scratch, for all executions and all windows */
 };
 
@@ -58,7 +38,8 @@ struct run_collector {
     uint32_t *names;     /* by name id of the file: id of its stable name; NAME_NONE: not yet */
     uint32_t *windows;   /* by iteration; WINDOW_NONE: not chosen */
     struct reach *reach; /* by name */
-    bool *in_operator;   /* by row of a launch or an operator */
+    uint32_t *around;    /* by row of a launch or an operator: the innermost execution there */
+    uint32_t *replays;   /* by row of a graph launch: its number */
     char *scratch;       /* room for the longest name */
 };
 
@@ -113,6 +94,14 @@ static uint32_t stable_name(struct run_collector *collector, size_t row)
     return *id;
 }
 
+/* The innermost execution that holds an instant, of one and those around it. */
+static uint32_t innermost(const struct side_runs *side, uint32_t of, int64_t at)
+{
+    while (of != EXECUTION_NONE && side->items[of].start + side->items[of].dur <= at)
+        of = side->items[of].around;
+    return of;
+}
+
 /* L5.1. Spans are sorted from outer to inner, so one is in an earlier one that ends after its
 ** start. */
 static bool collect_thread(struct run_collector *collector, uint32_t track,
@@ -121,28 +110,70 @@ static bool collect_thread(struct run_collector *collector, uint32_t track,
     struct run_finder *finder = collector->finder;
     const struct trace_file *file = collector->member->file;
     int64_t end = INT64_MIN; /* of all operators */
+    uint32_t inner = EXECUTION_NONE;
     for (size_t i = 0; i < count; i++) {
         const struct span *span = &spans[i];
         bool operates = is_operator(file, span->row);
         if (!stopper_goes_on(finder->stopper, i, finder->failure))
             return false;
-        collector->in_operator[span->row] = operates || span->start < end;
-        if (!operates)
-            continue;
-        uint32_t name = stable_name(collector, span->row);
-        if (name == NAME_NONE)
-            return false;
-        struct reach *reach = &collector->reach[name];
-        bool known = reach->known && reach->track == track, first = end == INT64_MIN;
-        if ((!known || reach->end <= span->start) &&
-            !add_execution(collector, &(struct execution){span->start, span->dur, 2 * name,
-                                                    window_of(collector, span->row), first, false}))
-            return false;
-        if (!known || span_end(span) > reach->end)
-            *reach = (struct reach){span_end(span), true, track};
-        end = span_end(span) > end ? span_end(span) : end;
+        inner = innermost(collector->side, inner, span->start);
+        if (operates) {
+            uint32_t name = stable_name(collector, span->row);
+            if (name == NAME_NONE)
+                return false;
+            struct reach *reach = &collector->reach[name];
+            bool known = reach->known && reach->track == track, first = end == INT64_MIN;
+            const struct execution own = {.start = span->start,
+                                          .dur = span->dur,
+                                          .of = 2 * name,
+                                          .window = window_of(collector, span->row),
+                                          .around = inner,
+                                          .begins = first};
+            if (!known || reach->end <= span->start) {
+                inner = (uint32_t)collector->side->count;
+                if (!add_execution(collector, &own))
+                    return false;
+            }
+            if (!known || span_end(span) > reach->end)
+                *reach = (struct reach){span_end(span), true, track};
+        }
+        if (inner != EXECUTION_NONE)
+            collector->around[span->row] = inner;
+        else if (operates || span->start < end)
+            collector->around[span->row] = EXECUTION_OTHER;
+        if (operates)
+            end = span_end(span) > end ? span_end(span) : end;
     }
     return true;
+}
+
+static bool add_work(struct run_collector *collector, const struct device_run *run)
+{
+    struct side_runs *side = collector->side;
+    if (!MEMORY_GROW(side->work, side->work_capacity, side->work_count + 1))
+        return failure_memory(collector->finder->failure);
+    side->work[side->work_count++] = *run;
+    return true;
+}
+
+/* The number of the graph launch that launches work; REPLAY_NONE: another call does. */
+static uint32_t replay_of(struct run_collector *collector, uint32_t launch)
+{
+    const struct trace_file *file = collector->member->file;
+    const struct columns *columns = &file->columns;
+    struct side_runs *side = collector->side;
+    if (launch == ROW_NONE || columns->name[launch] == NAME_NONE ||
+        (columns->kind[launch] != KIND_CALL && columns->kind[launch] != KIND_DRIVER_CALL))
+        return REPLAY_NONE;
+    const struct name *name = &file->names.items[columns->name[launch]];
+    if (!is_graph_launch(name))
+        return REPLAY_NONE;
+    if (collector->replays[launch] == REPLAY_NONE)
+        collector->replays[launch] = side->replays++;
+    side->graph_api = strncmp(name->text, "cu", 2) == 0   ? GRAPH_CUDA
+                      : strncmp(name->text, "hip", 3) == 0 ? GRAPH_HIP
+                                                 : GRAPH_OTHER;
+    return collector->replays[launch];
 }
 
 /* L5.2. */
@@ -154,13 +185,23 @@ static bool collect_kernels(struct run_collector *collector)
         uint32_t window = window_of(collector, row), launch = columns->link[row];
         if (!stopper_goes_on(collector->finder->stopper, row, collector->finder->failure))
             return false;
-        if (window == WINDOW_NONE || columns->ts[row] == NUMBER_NONE || !row_counts(columns, row) ||
-            (launch != ROW_NONE && collector->in_operator[launch]))
+        if (window == WINDOW_NONE || columns->ts[row] == NUMBER_NONE || !row_counts(columns, row))
             continue;
         uint32_t name = stable_name(collector, row);
-        if (name == NAME_NONE ||
-            !add_execution(collector, &(struct execution){columns->ts[row], columns->dur[row],
-                                                    2 * name + 1, window, false, false}))
+        const struct execution own = {.start = columns->ts[row],
+                                      .dur = columns->dur[row],
+                                      .of = 2 * name + 1,
+                                      .window = window,
+                                      .around = EXECUTION_NONE};
+        struct device_run run = {
+            .launched = launch == ROW_NONE ? own.start : columns->ts[launch],
+            .dur = own.dur,
+            .kernel = name,
+            .window = window,
+            .around = launch == ROW_NONE ? EXECUTION_NONE : collector->around[launch],
+            .replay = replay_of(collector, launch)};
+        if (name == NAME_NONE || !add_work(collector, &run) ||
+            (run.around == EXECUTION_NONE && !add_execution(collector, &own)))
             return false;
     }
     return true;
@@ -189,10 +230,12 @@ static bool collect_file(struct run_finder *finder, struct side_runs *side,
         memory_filled(member->steps->iteration_count + 1, sizeof *collector.windows);
     collector.reach = memory_zeroed(finder->changes->names.count + file->names.count,
                                     sizeof *collector.reach);
-    collector.in_operator = memory_zeroed(file->columns.count, sizeof *collector.in_operator);
+    collector.around = memory_filled(file->columns.count, sizeof *collector.around);
+    collector.replays =
+        memory_filled(finder->kernels ? file->columns.count : 0, sizeof *collector.replays);
     collector.scratch = memory_allocate(names_longest(&file->names) + 1);
     bool done = (collector.names && collector.windows && collector.reach &&
-                 collector.in_operator && collector.scratch) ||
+                 collector.around && collector.replays && collector.scratch) ||
                 failure_memory(finder->failure);
     if (done) {
         number_windows(&collector, chosen);
@@ -206,7 +249,8 @@ static bool collect_file(struct run_finder *finder, struct side_runs *side,
     memory_free(collector.names);
     memory_free(collector.windows);
     memory_free(collector.reach);
-    memory_free(collector.in_operator);
+    memory_free(collector.around);
+    memory_free(collector.replays);
     memory_free(collector.scratch);
     return done;
 }
@@ -324,14 +368,15 @@ static bool find_changed(struct run_finder *finder)
 /* L5.5. */
 static bool find_inside(struct run_finder *finder, struct side_runs *side)
 {
-    int64_t end = INT64_MIN; /* of the operators that changed */
+    int64_t end = INT64_MIN; /* of the operators that changed, or are in graphs */
     for (size_t i = 0; i < side->count; i++) {
         struct execution *execution = &side->items[i];
         if (!stopper_goes_on(finder->stopper, i, finder->failure))
             return false;
         if (execution->begins)
             end = INT64_MIN;
-        if (is_kernel(execution->of) || !finder->changed[execution->of])
+        if (is_kernel(execution->of) ||
+            (!finder->changed[execution->of] && !finder->in_graphs[execution->of]))
             continue;
         execution->inside = execution->start < end;
         end = execution->start + execution->dur > end ? execution->start + execution->dur : end;
@@ -379,18 +424,64 @@ static bool add_changes(struct run_finder *finder)
     return done;
 }
 
+/* Gives operators, or kernels, the names that theirs are the same as (L12.4). */
+static bool join_names(struct run_finder *finder, bool kernels)
+{
+    struct names *names = &finder->changes->names;
+    unsigned char *has = memory_zeroed(names->count + 1, 1); /* by id: which sides */
+    uint32_t *same = NULL;
+    for (int i = 0; has && i < 2; i++) {
+        const struct side_runs *side = &finder->sides[i];
+        for (size_t at = 0; !kernels && at < side->count; at++)
+            if (!is_kernel(side->items[at].of))
+                has[side->items[at].of / 2] |= (unsigned char)(1 << i);
+        for (size_t at = 0; kernels && at < side->work_count; at++)
+            has[side->work[at].kernel] |= (unsigned char)(1 << i);
+    }
+    bool done = has || failure_memory(finder->failure);
+    if (done)
+        same = same_names_make(names, has, finder->failure);
+    for (int i = 0; same && i < 2; i++) {
+        struct side_runs *side = &finder->sides[i];
+        for (size_t at = 0; at < side->count; at++)
+            if (is_kernel(side->items[at].of) == kernels)
+                side->items[at].of = 2 * same[side->items[at].of / 2] + kernels;
+        for (size_t at = 0; kernels && at < side->work_count; at++)
+            side->work[at].kernel = same[side->work[at].kernel];
+    }
+    memory_free(same);
+    memory_free(has);
+    return done && same;
+}
+
+/* L5.7 and C20. */
+static bool look_at_work(struct run_finder *finder)
+{
+    struct run_changes *changes = finder->changes;
+    struct side_runs *sides = finder->sides;
+    return !finder->kernels ||
+           (given_work_sort(sides, finder->stopper, finder->failure) &&
+            given_work_leave_out(finder->changed, finder->in_graphs, changes->names.count, sides,
+                                 finder->stopper, finder->failure) &&
+            given_work_to_graphs(&changes->graphs, changes->names.count, sides, finder->stopper,
+                                 finder->failure));
+}
+
 static bool compare_sides(struct run_finder *finder)
 {
     struct side_runs *sides = finder->sides;
+    if (!join_names(finder, false) || !join_names(finder, true))
+        return false;
     size_t executions = sides[0].count + sides[1].count;
     size_t windows = (size_t)sides[0].windows + sides[1].windows;
     finder->subjects = 2 * finder->changes->names.count;
     finder->changed = memory_zeroed(finder->subjects, sizeof *finder->changed);
+    finder->in_graphs = memory_zeroed(finder->subjects, sizeof *finder->in_graphs);
     finder->numbers = memory_zeroed(executions + windows, sizeof *finder->numbers);
-    if (!finder->changed || !finder->numbers)
+    if (!finder->changed || !finder->in_graphs || !finder->numbers)
         return failure_memory(finder->failure);
     return group_runs(finder, &sides[0]) && group_runs(finder, &sides[1]) &&
-           find_changed(finder) && find_inside(finder, &sides[0]) &&
+           find_changed(finder) && look_at_work(finder) && find_inside(finder, &sides[0]) &&
            find_inside(finder, &sides[1]) && add_changes(finder);
 }
 
@@ -413,8 +504,10 @@ bool run_changes_find(struct run_changes *changes, const struct run_side *sides,
         memory_free(finder.sides[side].first);
         memory_free(finder.sides[side].order);
         memory_free(finder.sides[side].counts);
+        memory_free(finder.sides[side].work);
     }
     memory_free(finder.changed);
+    memory_free(finder.in_graphs);
     memory_free(finder.numbers);
     if (!done)
         run_changes_clear(changes);

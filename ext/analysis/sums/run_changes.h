@@ -16,10 +16,22 @@ struct run_change {
     double size;              /* ns a step: |test's counts - control's| times the duration */
 };
 
+/* Who calls what launches a graph. */
+enum graph_api { GRAPH_CUDA, GRAPH_HIP, GRAPH_OTHER };
+
+/* Operators whose device work runs in graphs on one side only: C20. */
+struct graph_change {
+    uint32_t operators; /* executions a step; 0: there are none */
+    bool into;          /* test runs them in graphs, not control */
+    double launches;    /* of these graphs a step, the median over the steps */
+    enum graph_api api;
+};
+
 struct run_changes {
     struct names names;
     struct run_change *items; /* the largest first; ties: operators before kernels, then by name */
     size_t count;
+    struct graph_change graphs;
 };
 
 /* The chosen steps of control or test. */

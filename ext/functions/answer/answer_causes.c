@@ -82,13 +82,17 @@ static bool order_works(struct answer_facts *facts, struct answer_causes *causes
                                                       order, causes->work_count));
 }
 
+bool answer_in_steps(const struct answer_facts *facts)
+{
+    return call_trace_has_steps(&facts->each[0]) || call_trace_has_steps(&facts->each[1]);
+}
+
 bool answer_work_find(struct answer_facts *facts, struct answer_causes *causes)
 {
     struct writer text = {0};
     bool done = facts_work(facts);
     size_t count = done ? facts->work.count : 0;
-    bool in_steps =
-        done && (call_trace_has_steps(&facts->each[0]) || call_trace_has_steps(&facts->each[1]));
+    bool in_steps = done && answer_in_steps(facts);
     done = done && (memory_assign(&causes->works, memory_items(count, sizeof *causes->works)) ||
                     failure_memory(&facts->call->failure));
     for (size_t i = 0; done && i < count; i++) {

@@ -41,6 +41,9 @@ struct answer_causes {
     size_t simulated, steps; /* gains are of so many steps of all (C16.4); 0: of all */
 };
 
+/* Whether a side has steps. */
+bool answer_in_steps(const struct answer_facts *facts);
+
 /* Finds work that changed. */
 bool answer_work_find(struct answer_facts *facts, struct answer_causes *causes);
 

@@ -481,6 +481,11 @@ static bool write_line(struct words *words)
     case LINE_REST:
         write_rest(words);
         break;
+    case LINE_GRAPHS:
+        write_string(&words->prefix, "work: ");
+        write_change_to_graphs(&words->body, &words->answer->facts.work.graphs,
+                               answer_in_steps(&words->answer->facts));
+        break;
     case LINE_WORK:
         work = &causes->texts.items[causes->works[words->line->of].text];
         write_string(&words->prefix, "work: ");
@@ -496,7 +501,7 @@ static bool join(struct words *words, struct answer_line *line)
     struct names *texts = &words->answer->causes.texts;
     struct writer *body = &words->body, whole = {0};
     bool told = line->kind == LINE_TOTALS || line->kind == LINE_CAUTION ||
-                line->kind == LINE_CAUSE || line->kind == LINE_WORK;
+                line->kind == LINE_CAUSE || line->kind == LINE_GRAPHS || line->kind == LINE_WORK;
     if (body->failed || words->prefix.failed || words->tail.failed || words->behind.failed ||
         words->shorter.failed)
         return false;

@@ -10,7 +10,8 @@
 struct layout {
     struct answer *answer;
     double least;   /* ms: less rounds to 0 */
-    size_t heads;   /* lines before the causes */
+    size_t heads;   /* lines before the causes, and that of graphs */
+    size_t graphs;  /* lines of graphs: 1 or 0 */
     size_t lines;   /* for causes and work */
     size_t of_work; /* of these, the most for work */
     size_t sure;    /* for causes in any case */
@@ -109,8 +110,8 @@ static void add_totals(struct answer *answer)
     line->share = line->diff_ms / pair_diff(&answer->facts.pair.pair);
 }
 
-/* Lays out the lines before the causes. */
-static void add_heads(struct answer *answer)
+/* Lays out the lines before the causes, at most so many. */
+static void add_heads(struct answer *answer, size_t most)
 {
     const struct pair *pair = &answer->facts.pair.pair;
     const struct pair_side *sides = pair->sides;
@@ -131,7 +132,7 @@ static void add_heads(struct answer *answer)
         line->test_ms = answer->request.untraced[1];
         line->diff_ms = answer_untraced(answer);
     }
-    for (size_t i = 0; i < answer->cautions.chosen.count && answer->line_count < MOST_HEADS; i++) {
+    for (size_t i = 0; i < answer->cautions.chosen.count && answer->line_count < most; i++) {
         const struct caution *caution = &answer->cautions.chosen.items[i];
         line = add_line(answer, LINE_CAUTION);
         line->of = i;
@@ -143,7 +144,7 @@ static void add_heads(struct answer *answer)
             line->rank = caution->rank;
         add_scaled(answer, caution, line);
     }
-    answer->line_count = at_most(answer->line_count, MOST_HEADS);
+    answer->line_count = at_most(answer->line_count, most);
 }
 
 /* Whether a cause may have a line: it is 1 % of the difference, or steps are of several strata. */
@@ -280,7 +281,7 @@ static void leave(struct answer_rest *rest, const struct answer_cause *cause)
     rest->less += cause->diff_ms < 0 ? cause->diff_ms : 0;
 }
 
-/* Lays out causes, the rest and work. */
+/* Lays out causes, the rest, graphs and work. */
 static void add_causes(struct layout *layout)
 {
     struct answer *answer = layout->answer;
@@ -305,6 +306,8 @@ static void add_causes(struct layout *layout)
         line->diff_ms = answer->rest.ms;
         line->share = answer->rest.share;
     }
+    if (layout->graphs > 0)
+        add_line(answer, LINE_GRAPHS)->code = answer->facts.work.graphs.into ? "into" : "out of";
     for (size_t i = 0; i < layout->works; i++) {
         struct answer_line *line = add_line(answer, LINE_WORK);
         line->of = places[i];
@@ -329,9 +332,9 @@ static bool find_causes(struct layout *layout)
     struct answer_causes *causes = &answer->causes;
     if (answer->facts.pair.pair.strata_count == 1 && !answer_work_find(&answer->facts, causes))
         return false;
-    layout->heads = answer->line_count;
+    layout->heads = answer->line_count + layout->graphs;
     layout->lines = MOST_LINES - 1 - layout->heads;
-    layout->of_work = at_most(MOST_WORKS, MOST_HEADS - layout->heads);
+    layout->of_work = at_most(MOST_WORKS - layout->graphs, MOST_HEADS - layout->heads);
     layout->sure = layout->lines - at_most(layout->of_work, causes->work_count);
     if ((answer->facts.judged != JUDGED_SAME &&
          !answer_causes_find(&answer->facts, layout->sure, causes)) ||
@@ -377,7 +380,12 @@ bool call_answer_find(struct call *call, const struct answer_request *request,
         return false;
     if (!find_totals(answer))
         return false;
-    add_heads(answer);
+    if (answer->compared && answer->facts.pair.pair.strata_count == 1) {
+        if (!facts_work(&answer->facts))
+            return false;
+        layout.graphs = answer->facts.work.graphs.operators > 0;
+    }
+    add_heads(answer, MOST_HEADS - layout.graphs);
     return (!answer->compared || find_causes(&layout)) &&
            (answer_words_write(answer) || failure_memory(&call->failure));
 }

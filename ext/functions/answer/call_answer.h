@@ -17,6 +17,7 @@ enum line_kind {
     LINE_CAUTION,
     LINE_CAUSE,
     LINE_REST,
+    LINE_GRAPHS,
     LINE_WORK
 };
 

@@ -9,7 +9,8 @@
 static const struct table_column columns_of_summary[] = {
     {"line", "INTEGER", "from 1"},
     {"kind", "TEXT",
-     "'verdict', 'totals', 'coverage', 'mix', 'untraced', 'caution', 'work', 'cause' or 'rest'"},
+     "'verdict', 'totals', 'coverage', 'mix', 'untraced', 'caution', 'cause', 'rest', 'graphs' or "
+     "'work'"},
     {"text", "TEXT", "at most 100 characters"},
     {"class", "TEXT", "of a cause, as trace_step_causes has it"},
     {"name", "TEXT", "of a cause or work, in full"},
@@ -34,10 +35,11 @@ static const struct table_column columns_of_summary[] = {
     {"code", "TEXT",
      "of the verdict: slower, faster, same or unknown; of totals: busy, communication or idle; of "
      "a caution: its topic in trace_comparability, load, overhead, clock, ranks, outlier, "
-     "long_step or range; of a cause its kind in trace_step_causes, 'like sizes' or 'mix'"},
+     "long_step or range; of a cause its kind in trace_step_causes, 'like sizes' or 'mix'; of "
+     "graphs: into or out of, as test runs the operators"},
     {"words", "TEXT",
-     "of the verdict, totals, a caution, a cause and work: the text without numbers of other "
-     "columns, in full"},
+     "of the verdict, totals, a caution, a cause, graphs and work: the text without numbers of "
+     "other columns, in full"},
 };
 
 static const struct argument arguments_of_summary[] = {
@@ -56,7 +58,7 @@ static void add_real(struct result *result, double number)
 static void add_line(struct result *result, const struct answer *answer, size_t i)
 {
     static const char *const kinds[] = {"verdict",  "totals",  "coverage", "mix", "untraced",
-                                        "caution", "cause", "rest",     "work"};
+                                        "caution", "cause", "rest",     "graphs", "work"};
     const struct answer_line *line = &answer->lines[i];
     const struct names *texts = &answer->causes.texts;
     result_integer(result, (int64_t)i + 1);

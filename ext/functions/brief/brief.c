@@ -301,6 +301,15 @@ static bool say_evidence(struct brief *brief, size_t i)
     return true;
 }
 
+static void say_graphs(struct brief *brief, size_t i)
+{
+    const struct answer_line *line = &brief->answer->lines[i];
+    brief_begin(&brief->document, BRIEF_GRAPHS, i + 1);
+    brief_text(&brief->document, "code", line->code);
+    brief_data(&brief->document, "words", text_of(brief, line->words), false);
+    brief_end(&brief->document, &brief->from);
+}
+
 static void say_work(struct brief *brief, size_t i)
 {
     const struct answer_line *line = &brief->answer->lines[i];
@@ -392,6 +401,8 @@ static bool say_lines(struct brief *brief)
             say_cause(brief, i);
         else if (kind == LINE_CAUTION)
             say_caution(brief, i);
+        else if (kind == LINE_GRAPHS)
+            say_graphs(brief, i);
         else if (kind == LINE_WORK)
             say_work(brief, i);
         else if (kind == LINE_UNTRACED)

@@ -27,6 +27,7 @@ static const struct {
     [BRIEF_COMPARABILITY] = {"comparability", NULL, false, 0},
     [BRIEF_CAUSES] = {"causes", "cause", true, 4},
     [BRIEF_REST] = {"rest", NULL, false, 0},
+    [BRIEF_GRAPHS] = {"graphs", NULL, false, 0},
     [BRIEF_WORK] = {"work", "work", true, 2},
     [BRIEF_CAUTIONS] = {"cautions", NULL, true, 0},
     [BRIEF_CANNOT_SAY] = {"cannot_say", "cannot_say", true, 1},

@@ -16,6 +16,7 @@ enum brief_part {
     BRIEF_COMPARABILITY,
     BRIEF_CAUSES,
     BRIEF_REST, /* one for each cause that may be the last, and 0: none; one is written */
+    BRIEF_GRAPHS,
     BRIEF_WORK,
     BRIEF_CAUTIONS,
     BRIEF_CANNOT_SAY,

@@ -11,4 +11,7 @@
 void write_change_of_runs(struct writer *text, const struct run_changes *changes,
                           const struct run_change *change, bool in_steps);
 
+/* `3 operators now run inside a CUDA graph (1 launch per step)` */
+void write_change_to_graphs(struct writer *text, const struct graph_change *change, bool in_steps);
+
 #endif
