@@ -1,13 +1,12 @@
 """trace_work_diff: L5 read a second time in Python, on random programs; what was planted in recordings; A/A pairs."""
-import itertools
 import json
 import os
 import random
-import statistics
 import unittest
-from collections import Counter, defaultdict
+from collections import Counter
 
 from made import InFolder, document, event, kernel, launch, step, write
+from oracle_runs import expected
 from support import EXAMPLES, connect, corpus, series, slow
 
 COLUMNS = ("name, kind, control_counts, test_counts, control_low, control_high, test_low, test_high,"
@@ -15,93 +14,17 @@ COLUMNS = ("name, kind, control_counts, test_counts, control_low, control_high, 
            " round(size, 4), text")
 
 
-# ---- the rules, a second time
-# ------------------------------------------------------------------------------------------
-
-def inside(rows, covering):
-    """The rows that start while another one of their thread runs which is further out and covers them. A row is (start,
-    -end, event, thread, ...)."""
-    found, around = set(), defaultdict(list)
-    for row in sorted(rows):
-        running = around[row[3]] = [each for each in around[row[3]] if -each[1] > row[0]]
-        if any(covering(each, row) for each in running):
-            found.add(row)
-        running.append(row)
-    return found
-
-
-def runs_of(db, trace, ranks, iterations, kernels):
-    """The runs that count, as in inside(), with their window and (kind, name); and the windows."""
-    windows = set(db.execute("SELECT DISTINCT rank, iteration FROM trace_step_time(?, ?, ?, 'annotation')",
-                             (trace, ranks, iterations)))
-    rows = db.execute("SELECT ts_ns, -ts_ns - coalesce(dur_ns, 0), event, file || ' ' || pid || ' ' || tid, file,"
-                      " rank, iteration,"
-                      " CASE WHEN cat IN ('cpu_op', 'Operator') THEN 'operator'"
-                      "  WHEN trace_kernel_type(name, cat) IS NOT NULL THEN 'kernel' ELSE 'call' END,"
-                      " trace_stable_name(name), dur_ns IS NOT NULL AND name IS NOT NULL, link"
-                      " FROM trace_events(?, coalesce(?, ?)) WHERE ts_ns IS NOT NULL",
-                      (trace, ranks, min((rank for rank, _ in windows), default=None))).fetchall()
-    made = [(*row[:4], row[5:7], row[7:9], row[4], row[10]) for row in rows
-            if row[5:7] in windows and (row[9] or row[7] == "call")]
-    operators = [row for row in made if row[5][0] == "operator"]
-    nested = inside(operators, lambda outer, inner: outer[5] == inner[5])
-    runs = [row for row in operators if row not in nested]
-    if kernels:
-        calls = [row for row in made if row[5][0] == "call" and row[7] is not None]
-        launched = {(row[6], row[2])
-                    for row in inside(operators + calls, lambda outer, inner: outer[5][0] == "operator")}
-        launched |= {(row[6], row[2]) for row in operators}
-        runs += [row for row in made if row[5][0] == "kernel" and (row[6], row[7]) not in launched]
-    return runs, windows
-
-
-def changed(sides, windows):
-    """{(kind, name): the sorted counts of all windows, of both sides}"""
-    counts = [Counter((row[5], row[4]) for row in runs) for runs in sides]
-    found = {}
-    for key in {row[5] for runs in sides for row in runs}:
-        mine, theirs = (sorted(counts[i][key, window] for window in windows[i]) for i in (0, 1))
-        if mine[-1] < theirs[0] or theirs[-1] < mine[0]:
-            found[key] = mine, theirs
-    return found
-
-
-def expected(db, control, test, same_device, ranks=None, iterations=None):
-    sides, windows = zip(*(runs_of(db, trace, ranks, iterations, same_device) for trace in (control, test)))
-    if not windows[0] or not windows[1]:
-        return []
-    every, outside = changed(sides, windows), []
-    for runs in sides:
-        nested = inside([row for row in runs if row[5] in every and row[5][0] == "operator"], lambda outer, inner: True)
-        outside.append([row for row in runs if row not in nested])
-    kept, rows = changed(outside, windows), []
-    lengths = defaultdict(list)
-    for row in itertools.chain(*sides):
-        lengths[row[5]].append(-row[1] - row[0])
-    unit = "a trace" if all(step is None for steps in windows for _, step in steps) else "a step"
-    for kind, name in every.keys() & kept.keys():
-        counts = every[kind, name]
-        medians = [statistics.median(each) for each in counts]
-        duration = statistics.median(lengths[kind, name]) / 1000
-        size = abs(medians[1] - medians[0]) * duration
-        said = [f"{median:g}" for median in medians]
-        change = (f"new, {said[1]}" if counts[0][-1] == 0 else f"gone, {said[0]}" if counts[1][-1] == 0
-                  else " -> ".join(said))
-        label, = db.execute("SELECT trace_label(?)", (name,)).fetchone()
-        rows.append((name, kind, *medians, counts[0][0], counts[0][-1], counts[1][0], counts[1][-1], round(duration, 4),
-                     round(size, 4), f"{label} {change} {unit}"))
-    return sorted(rows, key=lambda row: (-row[9], row[1] == "kernel", row[0]))
-
-
 # ---- programs at random
 # ------------------------------------------------------------------------------------------------
 
-NAMES = ("aten::mm", "aten::add", "aten::to", "MulBackward0", "triton_poi_fused_add_0", "triton_poi_fused_add_1")
+NAMES = ("aten::mm", "aten::add", "aten::to", "MulBackward0", "triton_poi_fused_add_0", "triton_poi_fused_add_1",
+         "Region: 1", "fused_0badc0de", "fused_c0ffee42")
+KERNELS = ("k_1", "k_2", "k_c0ffee42", "k_graph")  # the last launches the others, in a graph
 
 
 def tree(rng, depth):
     """A list of nodes: [name, nodes, thread], where a name without nodes may be a kernel's or that of a frame."""
-    return [[rng.choice(NAMES + ("k_1", "k_2", "frame")), tree(rng, depth - 1) if depth else [], rng.random() < 0.2]
+    return [[rng.choice(NAMES + KERNELS + ("frame",)), tree(rng, depth - 1) if depth else [], rng.random() < 0.2]
             for _ in range(rng.randint(0, 3) if depth < 2 else rng.randint(2, 5))]
 
 
@@ -134,9 +57,12 @@ class Trace:
             fields = {"tid": 2} if other else {}
             if name.startswith("k_"):
                 self.correlation += 1
+                graph = name == "k_graph"
                 if self.rng.random() < 0.9:
-                    self.events.append(launch(begin, 1, self.correlation, **fields))
-                self.events.append(kernel(name, begin + 3, self.rng.randint(0, 9), self.correlation))
+                    self.events.append({**launch(begin, 1, self.correlation, **fields),
+                                        **({"name": "cudaGraphLaunch"} if graph else {})})
+                self.events += [kernel(each, begin + 3, self.rng.randint(0, 9), self.correlation)
+                                for each in (KERNELS[:-1] if graph else [name])]
             elif self.rng.random() < self.noise:
                 continue
             else:
