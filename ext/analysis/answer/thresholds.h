@@ -63,7 +63,6 @@
 #define MOST_LINES 12 /* C9.2 */
 #define MOST_HEADS 6 /* C9.2: lines before the causes */
 #define MOST_WORKS 3 /* C9.2: lines of work */
-#define GIVEN_PART 0.5 /* L5.7: of the device time that an operator changed by, in others */
 #define LINE_PART 0.01 /* C9: of the difference, of a cause that has a line */
 #define GAIN_PART 0.1 /* C16: of a cause, by which its gain differs, so that it is said */
 #define GAIN_UNITS 4.0 /* C16: halves of the last decimal; the same */

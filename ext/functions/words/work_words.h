@@ -4,7 +4,7 @@
 #ifndef TRACEDIFF_WORK_WORDS_H
 #define TRACEDIFF_WORK_WORDS_H
 
-#include "analysis/sums/run_changes.h"
+#include "analysis/work/run_changes.h"
 #include "chart/writer.h"
 
 /* `X 9 -> 18 a step`, `X new, 97 a step`, `X gone, 4 a step`. Of whole traces: a trace. */

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "file/spans.h"
 #include "given_work.h"
-#include "graphs.h"
+#include "analysis/sums/graphs.h"
 #include "naming/short_name.h"
 
 #define WINDOW_NONE UINT32_MAX

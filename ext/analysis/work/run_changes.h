@@ -1,5 +1,5 @@
 /*
-** Operators and kernels that run more or less often in another trace: L5.
+** Operators and kernels that run more or less often in another trace (L5), or run in graphs there.
 */
 #ifndef TRACEDIFF_RUN_CHANGES_H
 #define TRACEDIFF_RUN_CHANGES_H

@@ -1,8 +1,11 @@
 #include "given_work.h"
 
-#include "analysis/answer/thresholds.h"
 #include "base/memory.h"
 #include "base/wide.h"
+
+/* L5.7: of the device time that an operator changed by, the part in others, from which on it has no
+** row. */
+#define GIVEN_PART 0.5
 
 /* The runs of a kernel of both sides; arrays are by side. */
 struct kernel_runs {
@@ -47,30 +50,30 @@ static bool next_kernel(struct kernel_runs *runs, const struct side_runs *sides)
 }
 
 /* The fewest and the most in a step. */
-struct range {
+struct count_range {
     uint32_t low, high;
 };
 
 /* Adds the count of a step to a range. `windows`: how many steps were added before. */
-static void widen(struct range *range, uint32_t count, size_t windows)
+static void widen(struct count_range *range, uint32_t count, size_t windows)
 {
     range->low = windows == 0 || count < range->low ? count : range->low;
     range->high = count > range->high ? count : range->high;
 }
 
 /* How much more a step of `more` has than one of `less`, at least. */
-static uint32_t surely_more(const struct range *more, const struct range *less)
+static uint32_t surely_more(const struct count_range *more, const struct count_range *less)
 {
     return more->low > less->high ? more->low - less->high : 0;
 }
 
 /* How often a step of a side launches a kernel by itself and in graphs. */
 static void find_ranges(const struct side_runs *side, size_t first, size_t count,
-                        struct range *alone, struct range *replayed)
+                        struct count_range *alone, struct count_range *replayed)
 {
     const struct device_run *work = side->work;
     size_t seen = 0;
-    *alone = *replayed = (struct range){0, 0};
+    *alone = *replayed = (struct count_range){0, 0};
     for (size_t i = first; i < first + count; seen++) {
         uint32_t window = work[i].window, counts[2] = {0, 0};
         for (; i < first + count && work[i].window == window; i++)
@@ -86,7 +89,7 @@ static void find_ranges(const struct side_runs *side, size_t first, size_t count
 static uint32_t goes_to_graphs(const struct kernel_runs *runs, const struct side_runs *sides,
                                int from)
 {
-    struct range alone[2], replayed[2];
+    struct count_range alone[2], replayed[2];
     for (int i = 0; i < 2; i++)
         find_ranges(&sides[i], runs->first[i], runs->count[i], &alone[i], &replayed[i]);
     uint32_t left = surely_more(&alone[from], &alone[!from]);
@@ -107,8 +110,8 @@ static uint32_t find_moved(bool *moved, const struct side_runs *sides, int from)
     return sum;
 }
 
-/* Counts in side->counts, for each step, the operators that launch a moved kernel by themselves, or
-** the graph launches of one. `seen` has room for each of these. */
+/* Counts in side->counts, for each step, the operators around launches of moved kernels, or the graph
+** launches of these. `seen` has room for each operator or graph launch. */
 static void count_launches(const struct side_runs *side, const bool *moved, bool graphs, bool *seen)
 {
     for (size_t i = 0; i < side->work_count; i++) {
@@ -129,8 +132,8 @@ static int count_order(const void *a, const void *b)
 
 /* The range and the median of what count_launches() counts. */
 static bool measure_launches(const struct side_runs *side, const bool *moved, bool graphs,
-                             struct range *range, double *median, const struct stopper *stopper,
-                             struct failure *failure)
+                             struct count_range *range, double *median,
+                             const struct stopper *stopper, struct failure *failure)
 {
     uint32_t windows = side->windows;
     bool *seen = memory_zeroed(graphs ? side->replays : side->count, sizeof *seen);
@@ -139,7 +142,7 @@ static bool measure_launches(const struct side_runs *side, const bool *moved, bo
         count_launches(side, moved, graphs, seen);
     done = done &&
            sort_items(side->counts, windows, sizeof *side->counts, count_order, stopper, failure);
-    *range = (struct range){side->counts[0], side->counts[windows - 1]};
+    *range = (struct count_range){side->counts[0], side->counts[windows - 1]};
     *median = ((double)side->counts[(windows - 1) / 2] + (double)side->counts[windows / 2]) / 2;
     for (uint32_t i = 0; i < windows; i++)
         side->counts[i] = 0;
@@ -154,7 +157,7 @@ bool given_work_to_graphs(struct graph_change *change, size_t names, const struc
     bool done = moved || failure_memory(failure);
     *change = (struct graph_change){.operators = 0};
     for (int from = 0; done && from < 2; from++) {
-        struct range own, other, launches;
+        struct count_range own, other, launches;
         double median;
         uint32_t most = find_moved(moved, sides, from);
         if (most == 0)
