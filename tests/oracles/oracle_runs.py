@@ -1,4 +1,4 @@
-"""A second reading of rules L5 and C20: what runs more or less often, and operators whose kernels run in graphs on one side.
+"""A second reading of rules L5 and C20: what runs more or less often, and operators whose kernels run in graphs.
 
 Independent of the extension but for its events, steps and stable names, word for word and slow.
 """
@@ -115,7 +115,7 @@ def to_graphs(sides, number):
 
 def graph_change(sides):
     """(operators, whether test runs them in graphs, graph launches a step); None: there are none."""
-    best = None
+    found = []
     for number in range(2):
         moved = to_graphs(sides, number)
         operators = ranges(lambda side: [(0, row.window) for row in {
@@ -124,9 +124,11 @@ def graph_change(sides):
             (run.graph, run.window) for run in side.work if run.kernel in moved and run.graph}], sides)
         if moved and operators:
             count = min(operators[0][number][0] - operators[0][1 - number][-1], sum(moved.values()))
-            if count > (best or (0,))[0]:
-                best = count, number == 0, statistics.median(launches[0][1 - number])
-    return best
+            if count > 0:
+                found.append((count, number == 0, statistics.median(launches[0][1 - number])))
+    if len(found) == 2 and found[0][0] == found[1][0]:
+        return None
+    return max(found, default=None)
 
 
 def given(sides, keys):

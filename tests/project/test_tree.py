@@ -17,7 +17,8 @@ OBJECTS = os.path.abspath(os.environ.get("OBJECTS") or os.path.join(ROOT, "build
 LAYERS = ["base", "platform", "platform/posix", "platform/windows", "access", "text", "naming", "source", "reader",
           "file", "loading", "perfetto", "trace", "snapshot", "database", "profilers", "rocprof", "xplane",
           "analysis/names", "analysis/sums", "analysis/work", "analysis/parts", "analysis/job", "analysis/steps",
-          "analysis/causes", "analysis/path", "analysis/simulation", "analysis/gains", "analysis/samples", "analysis/answer", "chart",
+          "analysis/causes", "analysis/path", "analysis/simulation", "analysis/gains", "analysis/samples",
+          "analysis/answer", "chart",
           "report", "sqlite", "functions/args", "functions/call", "functions/words", "functions/facts",
           "functions/answer", "functions/brief", "functions/aggregates",
           "functions/tables", "functions/gains", "functions/memory", "functions"]

@@ -110,8 +110,8 @@ static uint32_t find_moved(bool *moved, const struct side_runs *sides, int from)
     return sum;
 }
 
-/* Counts in side->counts, for each step, the operators around launches of moved kernels, or the graph
-** launches of these. `seen` has room for each operator or graph launch. */
+/* Counts in side->counts, for each step, the operators around launches of moved kernels, or the
+** graph launches of these. `seen` has room for each operator or graph launch. */
 static void count_launches(const struct side_runs *side, const bool *moved, bool graphs, bool *seen)
 {
     for (size_t i = 0; i < side->work_count; i++) {
@@ -165,9 +165,13 @@ bool given_work_to_graphs(struct graph_change *change, size_t names, const struc
         done = measure_launches(&sides[from], moved, false, &own, &median, stopper, failure) &&
                measure_launches(&sides[!from], moved, false, &other, &median, stopper, failure) &&
                measure_launches(&sides[!from], moved, true, &launches, &median, stopper, failure);
+        if (!done)
+            break;
         uint32_t operators = surely_more(&own, &other);
         operators = operators < most ? operators : most;
-        if (done && operators > change->operators)
+        if (operators == change->operators)
+            change->operators = 0;
+        else if (operators > change->operators)
             *change =
                 (struct graph_change){operators, from == 0, median, sides[!from].graph_api};
     }
