@@ -1,5 +1,5 @@
-"""One kernel is one kernel: work that only another operator or a graph launches (L5.7, C20), and names that differ only in
-a number or a hash (L5.3)."""
+"""One kernel is one kernel: work that only another operator or a graph launches (L5.7, C20), and names that differ only
+in a number or a hash (L5.3)."""
 import json
 import random
 import unittest
