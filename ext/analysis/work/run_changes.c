@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "analysis/names/same_names.h"
+#include "analysis/sums/graphs.h"
 #include "base/memory.h"
 #include "file/spans.h"
 #include "given_work.h"
-#include "analysis/sums/graphs.h"
 #include "naming/short_name.h"
 
 #define WINDOW_NONE UINT32_MAX
@@ -170,9 +170,9 @@ static uint32_t replay_of(struct run_collector *collector, uint32_t launch)
         return REPLAY_NONE;
     if (collector->replays[launch] == REPLAY_NONE)
         collector->replays[launch] = side->replays++;
-    side->graph_api = strncmp(name->text, "cu", 2) == 0   ? GRAPH_CUDA
+    side->graph_api = strncmp(name->text, "cu", 2) == 0    ? GRAPH_CUDA
                       : strncmp(name->text, "hip", 3) == 0 ? GRAPH_HIP
-                                                 : GRAPH_OTHER;
+                                                           : GRAPH_OTHER;
     return collector->replays[launch];
 }
 

@@ -432,7 +432,8 @@ static void say_next(struct brief *brief)
     bool of_host = brief->sides[0].of_host || brief->sides[1].of_host;
     size_t works = 0;
     for (size_t i = 0; i < brief->answer->line_count; i++)
-        works += brief->answer->lines[i].kind == LINE_WORK;
+        works += brief->answer->lines[i].kind == LINE_WORK ||
+                 brief->answer->lines[i].kind == LINE_GRAPHS;
     say_query(brief, brief->facts.matter > 0, "What may be wrong with the comparison?",
               "SELECT topic, item, control_value, test_value, why FROM trace_comparability("
               ":sides, :chosen, :clock, NULL, :steps) WHERE matters = 'yes'");
