@@ -22,7 +22,7 @@ def main(control, test):
     db.execute("SELECT load_extension(?)", (EXTENSION,))
     db.enable_load_extension(False)
     for name, change, us in db.execute(QUERY, {"control": control, "test": test}):
-        print(f"{us:10.1f} us a step  {change:9}  {name[:60]}")
+        print(f"{us:10.1f} us per step  {change:9}  {name[:60]}")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 #
 #   record_runs.sh RUNS FOLDER CONTROL TEST
 #
-# RUNS is the number of runs a side: 5 is a good one, 3 the least. FOLDER is made. CONTROL and TEST
+# RUNS is the number of runs per side: 5 is a good one, 3 the least. FOLDER is made. CONTROL and TEST
 # are commands for sh, each of which records a trace of one run into the folder that TRACE_FOLDER
 # names, as in
 #

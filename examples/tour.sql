@@ -5,7 +5,7 @@
 .load ./dist/tracediff
 SELECT text FROM trace_summary('examples/gpu/control', 'examples/gpu/test');
 
--- In parts that add up to the difference, us a step:
+-- In parts that add up to the difference, us per step:
 .mode box
 SELECT class, trace_short_name(name) AS name, round(control_time, 1) AS control,
        round(test_time, 1) AS test, round(diff_time, 1) AS diff
@@ -29,7 +29,7 @@ FROM trace_step_diff('examples/serving/control', 'examples/serving/test')
 ORDER BY abs(diff_within) DESC
 LIMIT 1;
 
--- Five runs a side: which kernels differ, and what could have been seen?
+-- Five runs per side: which kernels differ, and what could have been seen?
 SELECT trace_short_name(name) AS name, round(diff_pct, 1) AS percent, round(detectable, 1) AS detectable, verdict
 FROM trace_ab('examples/runs/control/*', 'examples/runs/test/*')
 WHERE device = 'GPU'
@@ -64,14 +64,14 @@ SELECT substr('      ', 1, 2 * depth) || substr(trace_short_name(name), 1, 50) A
 FROM trace_tree_diff('examples/gpu/control', 'examples/gpu/test')
 WHERE depth <= 2 AND abs(diff_time) >= 90;
 
--- As folded stacks for flamegraph.pl, inferno and speedscope: ns a step of test.
+-- As folded stacks for flamegraph.pl, inferno and speedscope: ns per step of test.
 .mode list
 SELECT printf('%s %.0f', path, 1000 * test_self_time) AS stack
 FROM trace_tree_diff('examples/gpu/control', 'examples/gpu/test')
 WHERE test_self_ns > 0
 LIMIT 3;
 
--- For a differential flame graph: ns a step of both.
+-- For a differential flame graph: ns per step of both.
 SELECT printf('%s %.0f %.0f', path, 1000 * control_self_time, 1000 * test_self_time) AS stack
 FROM trace_tree_diff('examples/gpu/control', 'examples/gpu/test')
 WHERE control_self_ns <> test_self_ns AND path LIKE 'step;device idle;%'

@@ -3,9 +3,9 @@
 
 usage: bench.py [SIZE [FOLDER]]      as `make bench` does; FOLDER, build/bench by default, keeps the traces
 
-SIZE is small (0.3 MB a file: only the answers matter), medium (35 MB, one file of 350 MB, 16 files of 34 MB, a snapshot
-of an allocator of 100 MB; the default) or large (a file of 1 GB and a snapshot of 1 GB, too). With CORPUS set, the pair
-of HTA's own sample is measured, too.
+SIZE is small (0.3 MB per file: only the answers matter), medium (35 MB, one file of 350 MB, 16 files of 34 MB, a
+snapshot of an allocator of 100 MB; the default) or large (a file of 1 GB and a snapshot of 1 GB, too). With CORPUS
+set, the pair of HTA's own sample is measured, too.
 
 tracediff runs in a new sqlite3 shell, whose start counts. The programs take turns; the best run of each counts.
 Answers are checked against what the generator counted. It fails if one is wrong, if an awkward case

@@ -4,7 +4,7 @@ ranks.
 
 usage: bench_cluster.py [MEGABYTES [RANKS]]     default: 35 MB of JSON a rank, two runs of 500 ranks
 
-The traces of one rank are generated as in `make bench`, and 100 collectives a step are added to their shards. The
+The traces of one rank are generated as in `make bench`, and 100 collectives per step are added to their shards. The
 shards of the other ranks are copies with another rank, which start their collectives at other times: to make them would
 cost what the first cost. The path is asked for in the file of the first rank; the answers of the others are copies.
 """

@@ -2,7 +2,7 @@
 """What trace_undo and trace_what_if predict for the recordings of record_gains.py and record_gpu.py, beside what was
 recorded.
 
-usage: score_gains.py FOLDER > predicted.csv      a row for each experiment and run: us a step, mean of the steady steps
+usage: score_gains.py FOLDER > predicted.csv      a row for each experiment and run: us per step, mean of steady steps
        score_gains.py --table FOLDER              the table of examples/gains.md, of runs.csv and predicted.csv in it
        score_gains.py --gpu FOLDER, --gpu-table FOLDER    the same of recordings of a GPU
 

@@ -2,7 +2,7 @@
 
     python record.py WORLD PLANT FOLDER
 
-PLANT is 'control', 'loader' (the dataset of rank 1 sleeps, 80 ms a batch) or 'operator' (the model of rank 2 sorts
+PLANT is 'control', 'loader' (the dataset of rank 1 sleeps, 80 ms per batch) or 'operator' (the model of rank 2 sorts
 300,000 numbers, which takes some 30 ms on an idle processor). FOLDER gets a file for each rank.
 """
 import os

@@ -37,7 +37,8 @@ FROM trace, trace_gate(base, new, $percent) AS g
 WHERE least_ms = $ms;
 SELECT status FROM gate;
 SELECT iif(compares, outcome, 'cannot compare') || ': ' ||
-       iif(compares, printf('%.3f -> %.3f ms a step, mean %+.1f %%, median %+.1f %% (limits: +$percent %% and +$ms ms)',
+       iif(compares, printf('%.3f -> %.3f ms per step, mean %+.1f %%, median %+.1f %%'
+                            || ' (limits: +$percent %% and +$ms ms)',
                             control_ms, test_ms, mean_percent, median_percent), '') ||
        iif(compares AND reason NOT NULL, ': ', '') || coalesce(reason, '')
 FROM gate;

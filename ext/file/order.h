@@ -1,6 +1,6 @@
 /*
 ** The rows of a file in another order than the file's. An order is made when it is first needed
-** and kept with the file: 4 bytes a row.
+** and kept with the file: 4 bytes per row.
 */
 #ifndef TRACEDIFF_ORDER_H
 #define TRACEDIFF_ORDER_H

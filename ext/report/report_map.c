@@ -1,7 +1,7 @@
 /*
 ** The map of the report: an icicle that report.js draws from JSON. `names` has each label once,
 ** with the whole name where it differs. `leaves` has for each leaf the number of its levels, a name
-** for each of them, and ns a step in control and in test.
+** for each of them, and ns per step in control and in test.
 */
 #include <math.h>
 #include <string.h>

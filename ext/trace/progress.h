@@ -1,7 +1,7 @@
 /*
 ** A line on stderr that says how far a load is: written after half a second, rewritten in place at
-** most ten times a second, erased at the end. TRACEDIFF_PROGRESS=0 or 1 in the environment turns it
-** off or on; otherwise it is written only to a terminal.
+** most ten times per second, erased at the end. TRACEDIFF_PROGRESS=0 or 1 in the environment turns
+** it off or on; otherwise it is written only to a terminal.
 */
 #ifndef TRACEDIFF_PROGRESS_H
 #define TRACEDIFF_PROGRESS_H

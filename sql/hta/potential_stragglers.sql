@@ -17,11 +17,11 @@
 --   wait_caused          REAL     us, the longest waits of the others in these, added up
 --   class                TEXT     class of time, as in trace_step_time
 --   name                 TEXT     name, as in trace_step_time; may be NULL
---   time                 REAL     us a step of the rank
---   others_time          REAL     us a step of the other ranks
---   diff_time            REAL     us a step, the rank minus the others
+--   time                 REAL     us per step of the rank
+--   others_time          REAL     us per step of the other ranks
+--   diff_time            REAL     us per step, the rank minus the others
 --   control_wait_caused  REAL     us, what the rank caused in as many steps of control; NULL: not known
---   control_diff_time    REAL     us a step, diff_time in control; NULL: not known
+--   control_diff_time    REAL     us per step, diff_time in control; NULL: not known
 -- Grain: one row per rank, class and name, the rank with the greatest wait_caused first, then the
 --   lowest, and of a rank the greatest diff_time first. For a row a rank, GROUP BY rank.
 -- Rules:

@@ -134,7 +134,7 @@ said(part, place, block, strong, text, diff) AS (
            END, NULL
   FROM headline
   UNION ALL
-  SELECT 7, 2, NULL, NULL, ' One recording a side: what differs from run to run is not in these numbers.', NULL
+  SELECT 7, 2, NULL, NULL, ' One recording per side: what differs from run to run is not in these numbers.', NULL
   WHERE :judged NOT IN ('nothing', 'same')
   UNION ALL
   SELECT 7, 3, 'p', NULL, 'A job of ' || :ranks

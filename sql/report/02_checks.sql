@@ -65,7 +65,7 @@ said(place, bad, strong, text) AS (
          CASE WHEN max(control, test) = 0 OR matters = 'yes' THEN sentence
                 || CASE matters WHEN 'yes' THEN '.' ELSE '. profiler.step() marks them.' END
               WHEN few THEN control || ' in control, ' || test || ' in test: too few to tell how much steps vary.'
-              WHEN control = test THEN control || ' a side'
+              WHEN control = test THEN control || ' per side'
               ELSE control || ' in control, ' || test || ' in test; means over them' END
          || CASE WHEN NOT few AND coalesce(:control_iteration, 'steady') = 'steady'
                       AND coalesce(:test_iteration, 'steady') = 'steady'

@@ -40,7 +40,7 @@ told AS (
          CASE WHEN t_mean >= 1000 THEN printf('%.2f ms', t_mean / 1000)
               WHEN tn > 0 THEN printf('%.1f µs', t_mean) END AS t_long,
          printf('%.*f', :digits, c / :size) AS c_text, printf('%.*f', :digits, t / :size) AS t_text,
-         ' ' || :unit || ' a ' || :per AS a_step
+         ' ' || :unit || ' per ' || :per AS a_step
   FROM counted),
 item AS (
   SELECT place, d, text AS title, n, CASE n
@@ -58,8 +58,9 @@ item AS (
            || CASE WHEN kind = 'replaced' AND removed > 0 THEN ' Gone: ' || removed || ' of ' || parts || '.'
                    ELSE '' END
          WHEN 4 THEN CASE WHEN coalesce(c_runs + t_runs, 0) = 0 THEN NULL
-                          WHEN c_runs = t_runs THEN 'As many ' || noun || ' as before: ' || c_often || ' a ' || :per
-                          ELSE upper(substr(noun, 1, 1)) || substr(noun, 2) || ' a ' || :per || ': ' || c_often || ' → '
+                          WHEN c_runs = t_runs THEN 'As many ' || noun || ' as before: ' || c_often || ' per ' || :per
+                          ELSE upper(substr(noun, 1, 1)) || substr(noun, 2) || ' per ' || :per || ': '
+                               || c_often || ' → '
                             || t_often END
            || CASE WHEN class = 'comm' THEN '.' ELSE '; their mean'
                 || CASE class WHEN 'memory' THEN ', what is not hidden,' ELSE '' END

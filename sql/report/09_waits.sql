@@ -29,7 +29,7 @@ last AS (
   GROUP BY side, last_rank),
 side(side, word) AS (VALUES (0, 'Control'), (1, 'Test')),
 said(place, block, strong, text) AS (
-  SELECT 1, 'state', 'One rank a side.', CASE WHEN EXISTS (
+  SELECT 1, 'state', 'One rank per side.', CASE WHEN EXISTS (
              SELECT 1 FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace', :steps)
              WHERE class = 'comm'
              UNION ALL
@@ -48,7 +48,7 @@ said(place, block, strong, text) AS (
   SELECT 2 + side, 'p', word || ':', 'of ' || collectives || ' collectives, '
          || coalesce('rank ' || last_rank || ' starts last in ' || times, 'no rank starts last')
          || '. Waiting for the last rank takes ' || printf('%.*f', :digits, wait / :size)
-         || ' ' || :unit || ' a ' || :per
+         || ' ' || :unit || ' per ' || :per
          || coalesce(', ' || printf('%.*f', :digits, caused / 1000 / steps / :size) || ' ' || :unit
                      || ' of it for rank ' || last_rank, '')
          || '; the transfer of a collective takes ' || printf('%.*f', :digits, transfer / :size) || ' ' || :unit || '.'

@@ -30,8 +30,8 @@ pair AS (
   GROUP BY last_rank, name)
 SELECT coalesce('rank ' || CASE last_rank WHEN one THEN other ELSE one END || ' waits', 'others wait')
        || ' for rank ' || last_rank || ' in ' || trace_label(name) AS "who waits|head",
-       c AS "control|time", t AS "test|time", t - c AS "difference|diff", c_times AS "a step, control|count",
-       t_times AS "a step, test|count"
+       c AS "control|time", t AS "test|time", t - c AS "difference|diff", c_times AS "per step, control|count",
+       t_times AS "per step, test|count"
 FROM pair LEFT JOIN two
 WHERE max(c, t) >= :least
 ORDER BY abs(t - c) DESC, max(c, t) DESC, last_rank, name

@@ -9,7 +9,7 @@ WITH side(word, has) AS (
   SELECT 'test', total(module GLOB 'nn.Module: *') > 0
   FROM trace_step_path(CASE :level WHEN 'module' THEN :test END, :test_rank, :test_iteration, :clock, 'trace', :steps))
 SELECT 'note' AS block, NULL AS strong,
-       :unit || ' a ' || :per || ', by the ' || :clock_used || '’s clock unless a table says '
+       :unit || ' per ' || :per || ', by the ' || :clock_used || '’s clock unless a table says '
        || 'otherwise, the largest changes first. Names are shortened; a copy as CSV has them whole.' AS text,
        NULL AS diff
 UNION ALL

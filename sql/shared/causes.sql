@@ -2,14 +2,14 @@
 -- Columns
 --   place      INTEGER  from 1: the largest first
 --   cause, kind, class, name, instances, only_in, rank, text    as trace_step_causes has them
---   c, t, d    REAL     ms a step: control, test, difference
+--   c, t, d    REAL     ms per step: control, test, difference
 --   alike      INTEGER  causes of this class and name
 --   parts      INTEGER  names that it is made of; removed: those that test has not
 --   listed     TEXT     the largest of them, with their differences; more: how many others there are
 --   one_by_one TEXT     its areas, with their differences
---   cn, tn     REAL     kernels a step, of the host runs; c_mean, t_mean: us, their mean
---   c_kernel, t_kernel  the kernel that takes longest; c_most, t_most: ms a step that it takes
---   c_matrix, t_matrix  ms a step of kernels that multiply matrices; c_short, t_short: the longest, short
+--   cn, tn     REAL     kernels per step, of the host runs; c_mean, t_mean: us, their mean
+--   c_kernel, t_kernel  the kernel that takes longest; c_most, t_most: ms per step that it takes
+--   c_matrix, t_matrix  ms per step of kernels that multiply matrices; c_short, t_short: the longest, short
 -- With shared/steps
 cause AS MATERIALIZED (
   SELECT *

@@ -16,9 +16,9 @@
 -- Columns
 --   kind           TEXT     as critical_path has it
 --   name           TEXT     stable name; NULL if nothing is recorded
---   control_time   REAL     us a step on the path in control
---   test_time      REAL     us a step on the path in test
---   diff_time      REAL     us a step, test minus control
+--   control_time   REAL     us per step on the path in control
+--   test_time      REAL     us per step on the path in test
+--   diff_time      REAL     us per step, test minus control
 --   control_parts  REAL     parts of a path in control, the mean
 --   test_parts     REAL     the same in test
 --   change         TEXT     added, deleted (only one side has it on its paths), increased, decreased or same

@@ -22,17 +22,17 @@
 -- Columns
 --   class           TEXT     as trace_step_time has it
 --   name            TEXT     what the step did; NULL if nothing is recorded
---   control_time    REAL     us a step in control
---   test_time       REAL     us a step in test
---   diff_time       REAL     us a step, test minus control
+--   control_time    REAL     us per step in control
+--   test_time       REAL     us per step in test
+--   diff_time       REAL     us per step, test minus control
 --   control_ns      INTEGER  ns, of all steps of control
 --   test_ns         INTEGER  ns, of all steps of test
 --   control_steps   INTEGER  steps of control, of all its ranks; NULL for a trace without steps
 --   test_steps      INTEGER  the same for test
 --   control_stddev  REAL     us, standard deviation over the steps of control; NULL for fewer than two
 --   test_stddev     REAL     us, the same of test
---   diff_within     REAL     us a step, the part of diff_time that steps of one phase and size differ by
---   diff_mix        REAL     us a step, the part that comes from other shares of the strata
+--   diff_within     REAL     us per step, the part of diff_time that steps of one phase and size differ by
+--   diff_mix        REAL     us per step, the part that comes from other shares of the strata
 --   only_rank       INTEGER  of jobs: the only rank whose own steps differ so; NULL: several, or communication
 -- Grain: one row per class and name, by |diff_time| descending, then class, name.
 -- Rules:

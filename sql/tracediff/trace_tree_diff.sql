@@ -20,12 +20,12 @@
 --   name               TEXT     the last name of the path
 --   class              TEXT     as trace_step_time has it; NULL if the parts are of several
 --   side               TEXT     who has it: 'both', 'control' or 'test'
---   control_time       REAL     us a step in control, with everything below
---   test_time          REAL     us a step in test, with everything below
---   diff_time          REAL     us a step, test minus control
---   control_self_time  REAL     us a step in control, without what is below
---   test_self_time     REAL     us a step in test, without what is below
---   diff_self_time     REAL     us a step, test minus control
+--   control_time       REAL     us per step in control, with everything below
+--   test_time          REAL     us per step in test, with everything below
+--   diff_time          REAL     us per step, test minus control
+--   control_self_time  REAL     us per step in control, without what is below
+--   test_self_time     REAL     us per step in test, without what is below
+--   diff_self_time     REAL     us per step, test minus control
 --   control_ns         INTEGER  ns, of all steps of control, with everything below
 --   test_ns            INTEGER  ns, of all steps of test, with everything below
 --   control_self_ns    INTEGER  ns, of all steps of control, without what is below

@@ -19,7 +19,7 @@ from test_step_time import PEAKS
 
 HOUR = 3600 * 10 ** 9
 SINCE_BOOT = itertools.count(1)  # ns; no two recordings are equal
-NOTE = ("these recordings differ; running the same program again may differ too. Record 3 or more runs a side,"
+NOTE = ("these recordings differ; running the same program again may differ too. Record 3 or more runs per side,"
         " interleaved.")
 
 
@@ -125,7 +125,7 @@ class Units(Ab):
         write("control/0/rank0.json", run([100, 101, 102, 99, 100, 98]))
         write("test/0/rank0.json", run([150, 151, 152, 149, 150, 148]))
         self.assertEqual(self.ask("unit, p_value, q_value, detectable, verdict, gate, runs_needed, note"),
-                         ("step", None, None, None, "slower here", "inconclusive", 3, f"one run a side: {NOTE}"))
+                         ("step", None, None, None, "slower here", "inconclusive", 3, f"one run per side: {NOTE}"))
         self.assertEqual(self.ask("verdict", " AND min_diff = 60")[0], "~")
         self.assertEqual(self.rows("SELECT DISTINCT verdict FROM trace_ab('test/0', 'control/0')"),
                          [("~",), ("faster here",)])
@@ -187,7 +187,7 @@ class Units(Ab):
         [row] = self.rows("SELECT verdict, gate, note FROM trace_ab('test/*', 'control/*') WHERE name = 'op'")
         self.assertEqual(row, ("~", "not slower", "means over steps differ by -33.3 %"))
         [row] = self.rows("SELECT diff_pct, note FROM trace_ab('control/0', 'test/0') WHERE name = 'op'")
-        self.assertEqual(row, (0, f"means over steps differ by +50.0 %; one run a side: {NOTE.partition('; ')[2]}"))
+        self.assertEqual(row, (0, f"means over steps differ by +50.0 %; one run per side: {NOTE.partition('; ')[2]}"))
 
     def test_few_runs_on_one_side(self):
         self.save("control", [100])
@@ -279,7 +279,7 @@ class Verdicts(Ab):
         for side, name in (("control", "a"), ("test", "b")):
             write(f"{side}/0/rank0.json", document(*[part for i in range(6) for part in (
                 step(i, 1000 * i, 900), launch(1000 * i + 10, 5, i), kernel(name, 1000 * i + 50, 40, i))]))
-        note = f"autotuning may pick other kernels from run to run; one run a side: {NOTE.partition('; ')[2]}"
+        note = f"autotuning may pick other kernels from run to run; one run per side: {NOTE.partition('; ')[2]}"
         self.assertEqual(self.ask("device, verdict, gate, note", name="a"), ("GPU", "deleted", "inconclusive", note))
         self.assertEqual(self.ask("device, verdict, gate, note", name="b"), ("GPU", "added", "inconclusive", note))
 
@@ -309,7 +309,7 @@ class Verdicts(Ab):
         self.assertEqual(self.ask("control_mean", " AND measure = 'count'", name="step")[0], 9000)
 
     def test_steps_are_those_of_the_device(self):
-        """V1.2: a host that runs ahead launches a step in 10 us, the device takes 100 or 150 for it."""
+        """V1.2: a host that runs ahead launches per step in 10 us, the device takes 100 or 150 for it."""
         for side, durations in (("control", (100, 102, 101)), ("test", (150, 151, 152))):
             for number, each in enumerate(durations):
                 events = []
@@ -437,7 +437,7 @@ class Runs(Ab):
                 self.assertIn(message, str(raised.exception))
 
     def test_runs_that_differ_in_ranks(self):
-        """V10: without the slow rank a side would be faster."""
+        """V10: without the slow rank per side would be faster."""
         for side in ("control", "test"):
             for number in range(3):
                 write(f"{side}/{number}/rank0.json", run([100 + number] * 3))

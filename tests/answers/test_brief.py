@@ -158,7 +158,7 @@ class Documents(Brief):
              ("replaced", None, "aten::_fused_adamw_", "aten::_fused_adamw_ takes over from 5 operators (AdamW.step)"),
              ("changed", None, "aten::layer_norm", "aten::layer_norm (DistributedDataParallel.forward)"),
              ("changed", 1, "autograd::engine::evaluate_function: EmbeddingBackward0", "EmbeddingBackward0 (backward)"),
-             ("changed", None, "aten::clone", "aten::clone 4 -> 8 a step (DistributedDataParallel.forward)")])
+             ("changed", None, "aten::clone", "aten::clone 4 -> 8 per step (DistributedDataParallel.forward)")])
         self.assertEqual([each["name"] for each in found["work"]],
                          ["autograd::engine::evaluate_function: CloneBackward0"])
         self.assertEqual([each["code"] for each in found["cannot_say"]],

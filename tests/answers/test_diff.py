@@ -178,10 +178,10 @@ class DividedOnce(InFolder):
                  "operator_name": "aten::linear", "min_pattern_len": 1, "max_queue_length": 1}
 
     def times(self, function):
-        """Its columns of us, except means, quantiles and values a step."""
+        """Its columns of us, except means, quantiles and values per step."""
         return [name for name, description in self.rows(
             "SELECT name, description FROM tracediff_columns(?) WHERE kind = 'column' AND type = 'REAL'",
-            function) if re.match(r"us\b(?! a step)", description)
+            function) if re.match(r"us\b(?! per step)", description)
             and not re.search(r"mean|median|^avg_|^std|stddev|^p\d\d$|per_step", name)]
 
     def test_every_function(self):

@@ -73,7 +73,7 @@ class Planted(InFolder):
     WITHOUT_NODES = ("clock", "gc pause", "batch mix")
 
     def truths(self, score, number, pair):
-        """The traces of a pair, and (cause, us a step that it costs)."""
+        """The traces of a pair, and (cause, us per step that it costs)."""
         graph = score.GRAPHS.setdefault(pair["base"], None) or score.base(pair["base"])
         score.GRAPHS[pair["base"]] = graph
         folder = os.path.join(os.getcwd(), "pair")

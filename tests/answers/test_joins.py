@@ -144,10 +144,10 @@ class Gate(made.InFolder):
                           test_documents.read("examples", "joins.md").split("these are its first lines:\n\n")[1])
         self.assertEqual([line[4:] for line in shown[0].splitlines()], lines[:len(shown[0].splitlines())])
         self.assertEqual(
-            lines[0], "fail: 3.052 -> 3.735 ms a step, mean +22.4 %, median +22.4 % (limits: +5 % and +0.1 ms)")
+            lines[0], "fail: 3.052 -> 3.735 ms per step, mean +22.4 %, median +22.4 % (limits: +5 % and +0.1 ms)")
         self.assertIn("      +120.0 us  compute       EmbeddingBackward0 (backward), only on rank 1", lines)
         self.assertEqual(self.gate("examples/gpu/test", "examples/gpu/control"), (
-            0, "pass: 3.735 -> 3.052 ms a step, mean -18.3 %, median -18.3 % (limits: +5 % and +0.1 ms)\n", ""))
+            0, "pass: 3.735 -> 3.052 ms per step, mean -18.3 %, median -18.3 % (limits: +5 % and +0.1 ms)\n", ""))
 
     def test_both_limits_count(self):
         pair = self.trace("a", *[1000] * 6), self.trace("b", *[1100] * 6)   # 0.1 ms and 9.5 % longer
@@ -159,7 +159,7 @@ class Gate(made.InFolder):
         pair = self.trace("a", *[1000] * 9), self.trace("b", *[1000] * 4, 5000, *[1000] * 4)
         status, said, _ = self.gate(*pair)
         self.assertEqual(status, 0)
-        self.assertIn("pass: 1.050 -> 1.050 ms a step, mean +0.0 %, median +0.0 %", said)
+        self.assertIn("pass: 1.050 -> 1.050 ms per step, mean +0.0 %, median +0.0 %", said)
         self.assertIn("caution: step 4 of test is left out: 4.8 times as long; more of op", said)
 
     def test_of_what_varies_more_it_is_not_known(self):
@@ -168,9 +168,9 @@ class Gate(made.InFolder):
                                  1000]), self.trace("b", *[1000, 1100, 1400, 1200, 1300, 1000])
         status, said, errors = self.gate(*pair, "1", "0.01")
         self.assertEqual((status, said.splitlines()[:2], errors), (2, [
-            "not known: 1.200 -> 1.300 ms a step, mean +8.3 %, median +13.0 % (limits: +1 % and +0.01 ms): the"
+            "not known: 1.200 -> 1.300 ms per step, mean +8.3 %, median +13.0 % (limits: +1 % and +0.01 ms): the"
             " difference is not clear",
-            "no clear difference: 1.200 -> 1.300 ms a step, +0.100 ms (+8.3 %)"], ""))
+            "no clear difference: 1.200 -> 1.300 ms per step, +0.100 ms (+8.3 %)"], ""))
 
     def test_a_slow_rank_counts(self):
         for path, slow in (("a", 1000), ("b", 1300)):

@@ -122,7 +122,7 @@ class Graphs(Sides):
         """The others are gone."""
         self.assertEqual(self.texts(LINES, eager(3), replayed(1)),
                          ["work: 1 operator now runs inside a CUDA graph (1 launch per step)"])
-        self.assertEqual(self.rows(WORK), [("aten::mm gone, 3 a step",)])
+        self.assertEqual(self.rows(WORK), [("aten::mm gone, 3 per step",)])
 
     def test_an_operator_that_launches_several_kernels_is_one(self):
         def control(writer):
@@ -167,7 +167,7 @@ class Graphs(Sides):
             writer.op("aten::isnan")
         self.assertEqual(self.texts(LINES, eager(3), test),
                          ["work: 3 operators now run inside a CUDA graph (1 launch per step)",
-                          "work: aten::isnan new, 1 a step"])
+                          "work: aten::isnan new, 1 per step"])
 
     def test_what_is_in_these_operators_has_no_row(self):
         def control(writer):
@@ -180,7 +180,7 @@ class Graphs(Sides):
         for path, make in (("a", eager(3)), ("b", replayed(3))):
             write(f"{path}/rank0.json", document(*side(make), deviceProperties=[{"id": 0, "name": path}]))
         self.assertEqual(self.rows(GRAPHS), [])
-        self.assertEqual(self.rows(WORK), [("aten::mm gone, 3 a step",)])
+        self.assertEqual(self.rows(WORK), [("aten::mm gone, 3 per step",)])
 
     def test_cautions_give_way(self):
         """At most six lines come before causes or are work, with this one."""
@@ -223,22 +223,22 @@ class Names(Sides):
 
     def test_their_counts_are_those_of_all(self):
         self.assertEqual(self.texts(WORK, self.named("Region: 5"), self.named("Region: 6", "Region: 7")),
-                         ["Region 1 -> 2 a step"])
+                         ["Region 1 -> 2 per step"])
 
     def test_names_that_both_sides_have_are_their_own(self):
         self.assertEqual(self.texts(WORK, self.named("Sequential_0", "Sequential_1"),
                                     self.named("Sequential_0", "Sequential_1", "Sequential_1")),
-                         ["Sequential_1 1 -> 2 a step"])
+                         ["Sequential_1 1 -> 2 per step"])
         self.assertEqual(self.texts(WORK, self.named("Sequential_0", "Sequential_1"), self.named("Sequential_0")),
-                         ["Sequential_1 gone, 1 a step"])
+                         ["Sequential_1 gone, 1 per step"])
 
     def test_hashes_of_one_side_are_one_name(self):
         """Unless both sides have such a name: then it is not all of them that went."""
         two = self.named("fused_0badc0de", "fused_c0ffee42")
-        self.assertEqual(self.texts(WORK, two, self.named()), ["fused gone, 2 a step"])
-        self.assertEqual(self.texts(WORK, two, self.named("fused_c0ffee42")), ["fused_0badc0de gone, 1 a step"])
+        self.assertEqual(self.texts(WORK, two, self.named()), ["fused gone, 2 per step"])
+        self.assertEqual(self.texts(WORK, two, self.named("fused_c0ffee42")), ["fused_0badc0de gone, 1 per step"])
         self.assertEqual(self.texts(WORK, self.named("op_1", "op_2"), self.named()),
-                         ["op_1 gone, 1 a step", "op_2 gone, 1 a step"])
+                         ["op_1 gone, 1 per step", "op_2 gone, 1 per step"])
 
 
 class Launches(Sides):
@@ -260,11 +260,11 @@ class Launches(Sides):
         def control(writer):
             eager(10)(writer)
             eager(2, "aten::linear")(writer)
-        self.assertEqual(self.texts(WORK, control, eager(10)), ["aten::linear gone, 2 a step"])
+        self.assertEqual(self.texts(WORK, control, eager(10)), ["aten::linear gone, 2 per step"])
 
     def test_kernels_of_the_same_name_that_differ(self):
         self.assertEqual(self.texts(WORK, eager(3), eager(3, "aten::matmul", "sgemm_other")),
-                         ["aten::matmul new, 3 a step", "aten::mm gone, 3 a step"])
+                         ["aten::matmul new, 3 per step", "aten::mm gone, 3 per step"])
 
     def test_half_of_the_device_time(self):
         """The other kernel is not run any more."""
@@ -272,14 +272,14 @@ class Launches(Sides):
             def control(writer):
                 writer.op("aten::mm", ("sgemm", moved), ("bias", 100 - moved))
             self.assertEqual(self.texts(WORK, control, lambda writer: writer.op("aten::matmul", ("sgemm", moved))),
-                             ["aten::mm gone, 1 a step"] if gone else [], moved)
+                             ["aten::mm gone, 1 per step"] if gone else [], moved)
 
     def test_operators_of_the_host_keep_their_rows(self):
         """Also where those around them only launch what others launched."""
         def control(writer):
             writer.op("aten::linear", ("sgemm", 500), lambda: writer.op("aten::isnan"))
-        self.assertEqual(self.texts(WORK, control, eager(1)), ["aten::isnan gone, 1 a step"])
-        self.assertEqual(self.texts(WORK, eager(1), control), ["aten::isnan new, 1 a step"])
+        self.assertEqual(self.texts(WORK, control, eager(1)), ["aten::isnan gone, 1 per step"])
+        self.assertEqual(self.texts(WORK, eager(1), control), ["aten::isnan new, 1 per step"])
 
     def test_an_operator_that_runs_less_often(self):
         def test(writer):

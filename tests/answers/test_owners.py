@@ -428,7 +428,7 @@ class Stragglers(InFolder):
         self.assertGreater(checked, 100)
 
     def test_a_rank_that_became_slower(self):
-        """What is planted (generate_gpu_pair.py, 6): 120 us a step, for which rank 0 waits; it was slower already."""
+        """What is planted (generate_gpu_pair.py, 6): 120 us per step, for which rank 0 waits; it was slower already."""
         self.check_control(TEST, CONTROL, None)
         self.check_control(CONTROL, TEST, 12)
         row = self.rows("SELECT rank, class, name, diff_time - control_diff_time, wait_caused - control_wait_caused,"

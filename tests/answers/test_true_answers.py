@@ -295,7 +295,7 @@ class Names(Answers):
 
     @staticmethod
     def trace(operator, area, wait, us):
-        """Two operators a step, each with a kernel, after the area."""
+        """Two operators per step, each with a kernel, after the area."""
         events = []
         for number in range(6):
             at = 2000 * number

@@ -96,7 +96,7 @@ class Verdict(InFolder):
         lines = [text for text, in self.rows("SELECT text FROM trace_summary('a.json', 'b.json')")]
         self.assertIn("caution: step 2 of test is left out: 190 times as long; more of collect; would add +397.9 ms",
                       lines)
-        self.assertTrue(lines[0].startswith("no clear difference: 10.5 -> 10.5 ms a step"), lines[0])
+        self.assertTrue(lines[0].startswith("no clear difference: 10.5 -> 10.5 ms per step"), lines[0])
 
     def test_what_is_left_out_would_add_to_the_mean(self):
         """L11.5, of two steps"""
@@ -155,7 +155,7 @@ class Verdict(InFolder):
         write("a.json", trace(1, 1, 1))
         write("b.json", trace(1100, 1100, 1100))
         self.assertEqual(self.value("SELECT text FROM trace_summary('a.json', 'b.json')"),
-                         "test is slower here: 1.00 -> 1100 ms a step, +1099 ms (x 1,100)")
+                         "test is slower here: 1.00 -> 1100 ms per step, +1099 ms (x 1,100)")
 
     def test_times_without_the_profiler(self):
         write("a.json", trace(10, 11, 10))
@@ -165,7 +165,7 @@ class Verdict(InFolder):
             return [text for text, in self.rows("SELECT text FROM trace_summary('a.json', 'b.json', NULL, NULL, NULL,"
                                                 " NULL, NULL,"
                                                 " ?, ?) WHERE kind = 'untraced' OR text LIKE '%profiler%'", *untraced)]
-        self.assertEqual(lines(8, 11), ["untraced: 8.00 -> 11.00 ms a step, +3.00 ms; traced +4.00 ms"])
+        self.assertEqual(lines(8, 11), ["untraced: 8.00 -> 11.00 ms per step, +3.00 ms; traced +4.00 ms"])
         self.assertEqual(lines(8, None), [])
         for untraced in ((8, 7), (8, 9), (8, 17)):  # the other way, half, twice
             self.assertEqual(lines(*untraced)[1:], [

@@ -44,7 +44,7 @@ class Asking(InFolder):
             return None
         pattern = said[said.index("steps = '") + 9:-1]
         lines = self.lines("kind IN ('verdict', 'coverage')", steps=f"'{pattern}'")
-        self.assertIn(" a step, ", lines[0])
+        self.assertIn(" per step, ", lines[0])
         return pattern
 
 

@@ -141,28 +141,28 @@ class Rules(InFolder):
         self.pair([few, some], [some, many])
         self.assertEqual(self.texts(), [])
         self.pair([few, few], [some, many])
-        self.assertEqual(self.texts(), ["x 1 -> 2.5 a step"])
+        self.assertEqual(self.texts(), ["x 1 -> 2.5 per step"])
 
     def test_a_step_without_the_operator_has_none(self):
         self.pair([[("x", 0, 5)], []], [[("x", 0, 5)], [("x", 0, 5)]])
         self.assertEqual(self.texts(), [])
         self.pair([[], []], [[("x", 0, 5)], [("x", 0, 5)]])
-        self.assertEqual(self.texts(), ["x new, 1 a step"])
+        self.assertEqual(self.texts(), ["x new, 1 per step"])
 
     def test_a_run_in_a_run_of_its_name_does_not_count(self):
         """aten::abs calls its own variant with an output."""
         self.pair([[("aten::abs", 0, 9)]], [[("aten::abs", 0, 9), ("aten::abs", 2, 5), ("aten::add", 20, 2)]])
-        self.assertEqual(self.texts(), ["aten::add new, 1 a step"])
+        self.assertEqual(self.texts(), ["aten::add new, 1 per step"])
 
     def test_one_row_for_a_subtree(self):
         """What is in it has none, unless it also changed elsewhere."""
         self.pair([[("aten::linear", 0, 9), ("aten::addmm", 1, 5)]],
                   [[("aten::linear", 0, 9), ("aten::addmm", 1, 5), ("aten::linear", 20, 9), ("aten::addmm", 21, 5)]])
-        self.assertEqual(self.texts(), ["aten::linear 1 -> 2 a step"])
+        self.assertEqual(self.texts(), ["aten::linear 1 -> 2 per step"])
         self.pair([[("aten::linear", 0, 9), ("aten::addmm", 1, 5)]],
                   [[("aten::linear", 0, 9), ("aten::addmm", 1, 5), ("aten::linear", 20, 9), ("aten::addmm", 21, 5),
                     ("aten::addmm", 40, 5)]])
-        self.assertEqual(self.texts(), ["aten::addmm 1 -> 3 a step", "aten::linear 1 -> 2 a step"])
+        self.assertEqual(self.texts(), ["aten::addmm 1 -> 3 per step", "aten::linear 1 -> 2 per step"])
 
     def test_what_changed_places_is_no_change(self):
         self.pair([[("aten::linear", 0, 9), ("aten::addmm", 1, 5)]], [[("aten::linear", 0, 9), ("aten::addmm", 20, 5)]])
@@ -175,7 +175,7 @@ class Rules(InFolder):
                 made += [launch(5 * number, 3, number + 1), kernel("gemm", 100 + 10 * number, 5, number + 1)]
             return [made]
         self.pair(calls(1, False), calls(3, False))
-        self.assertEqual(self.texts(), ["gemm 1 -> 3 a step"])
+        self.assertEqual(self.texts(), ["gemm 1 -> 3 per step"])
         self.pair(calls(1, True), calls(3, True))
         self.assertEqual(self.texts(), [])
 
@@ -187,12 +187,12 @@ class Rules(InFolder):
             for path, device in (("a.json", mine), ("b.json", theirs)):
                 write(path, document(step(0, 0, 900), *(work[0] if path == "a.json" else []),
                                      **({"deviceProperties": [{"name": device}]} if device else {})))
-            self.assertEqual(self.texts(), ["gemm gone, 1 a step"] if counts else [], (mine, theirs))
+            self.assertEqual(self.texts(), ["gemm gone, 1 per step"] if counts else [], (mine, theirs))
 
     def test_traces_without_steps(self):
         for path, count in (("a.json", 2), ("b.json", 3)):
             write(path, document(*[event("aten::mm", 10 * number, 5) for number in range(count)]))
-        self.assertEqual(self.texts(), ["aten::mm 2 -> 3 a trace"])
+        self.assertEqual(self.texts(), ["aten::mm 2 -> 3 per trace"])
 
     def test_nothing_to_compare(self):
         write("a.json", document())
@@ -200,13 +200,13 @@ class Rules(InFolder):
         self.assertEqual(self.texts(), [])
 
 
-PLANTED = {"double_forward": "aten::linear 9 -> 18 a step",
-           "unfused_attn": "aten::masked_fill new, 4 a step",
-           "python_loop": "SliceBackward0 new, 192 a step",
-           "item_sync": "aten::abs new, 324 a step",
-           "grad_hook": "aten::nan_to_num new, 270 a step",
-           "clip": "aten::linalg_vector_norm new, 28 a step",
-           "anomaly": "aten::isnan new, 97 a step"}
+PLANTED = {"double_forward": "aten::linear 9 -> 18 per step",
+           "unfused_attn": "aten::masked_fill new, 4 per step",
+           "python_loop": "SliceBackward0 new, 192 per step",
+           "item_sync": "aten::abs new, 324 per step",
+           "grad_hook": "aten::nan_to_num new, 270 per step",
+           "clip": "aten::linalg_vector_norm new, 28 per step",
+           "anomaly": "aten::isnan new, 97 per step"}
 
 
 class Recordings(unittest.TestCase):
@@ -230,7 +230,7 @@ class Recordings(unittest.TestCase):
         for pair in ("same", "slow_loader"):
             self.assertEqual(self.texts(f"{pair}/control", f"{pair}/test"), [], pair)
         self.assertEqual(self.texts("float64_all/control", "float64_all/test"),
-                         ["aten::to 138 -> 28 a step", "aten::ones new, 1 a step"])
+                         ["aten::to 138 -> 28 per step", "aten::ones new, 1 per step"])
 
     @slow
     def test_halves_of_one_run(self):

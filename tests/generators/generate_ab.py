@@ -303,7 +303,7 @@ def rates(families, plan, seed):
 
 
 def table(families):
-    print("| operators | between runs | runs a side | rows at p <= 0.05 | families with a verdict | finds 5 % | finds"
+    print("| operators | between runs | runs per side | rows at p <= 0.05 | families with a verdict | finds 5 % | finds"
           " 10 % "
           "| median `detectable` |\n|---:|---:|---:|---:|---:|---:|---:|---:|")
     for at, (operators, effect, runs) in enumerate(CONFIGURATIONS):

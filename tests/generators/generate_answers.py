@@ -24,9 +24,10 @@ HOSTILE = {
     "nul": "before\0after", "emoji": "\U0001f600 \U0001f469\u200d\U0001f4bb", "empty": "", "blank": " ",
     "control": "bell\a esc\x1b[31m", "surrogate": "half \ud83d", "json": '["a", {"b": null}]',
     "sql": "'); DROP TABLE t; --",
-    "html": "</script><b>&lt;i&gt;", "undone": "x; undone: -0.010 ms, hidden by y", "like": "a_b%c", "number": "123",
+    "html": "</script><b>&lt;i&gt;", "undone": "x; a fix saves 0.010 ms, hidden by y", "like": "a_b%c", "number": "123",
     "step": "ProfilerStep#2", "hash": "worker#3", "template": "void f<int, g<(h)1>>(int)", "colons": "::a::b::",
-    "arrow": "4 -> 8 a step", "caution": "caution: work: rest", "null": "NULL", "unicode": "e\u0301\u00e9 \u00df\u0130",
+    "arrow": "4 -> 8 per step", "caution": "caution: work: rest", "null": "NULL",
+    "unicode": "e\u0301\u00e9 \u00df\u0130",
     "replacement": "\ufffd\ufeff", "separator": "a\u2028b\u2029c", "backward": "MulBackward0", "phase": "decode"}
 # two names that people read alike
 ALIKE = [("aten::mm", "autograd::engine::evaluate_function: aten::mm"), ("MulBackward0", "autograd::engine::"

@@ -7,13 +7,13 @@
 OUTDIR is examples/joins by default.  Nothing is a recording, and the traces say so.  A step loads a batch, copies it,
 runs KERNELS one after another and waits for them; a run has 8 steps, the first of which starts workers.  Planted:
 
-  1. d20a9c4 fuses the optimizer: 12 ms a step less
+  1. d20a9c4 fuses the optimizer: 12 ms per step less
   2. 7f3e5b8 makes layer_norm's kernel 19 ms longer; c8846ae repairs it
   3. runs of cluster beta are on faster GPUs
   4. in 5a90d13 nothing changes, but the clock of GPU 0 falls from 1410 to 1005 MHz for 0.9 s: kernels that start in
      that time take 1410/1005 of their time, to the nanosecond; copies do not
 
-The host's time differs from run to run by up to 0.3 ms a step.  Samples are what nvidia-smi writes every 100 ms, in
+The host's time differs from run to run by up to 0.3 ms per step.  Samples are what nvidia-smi writes every 100 ms, in
 local time of UTC+2; GPU 1 has none of the throttling, and loses one sample.
 """
 import argparse

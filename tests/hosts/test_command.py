@@ -310,7 +310,7 @@ class Steps(InFolder):
 
 
 class Runs(Command, Steps):
-    """Several runs a side, which trace_ab compares."""
+    """Several runs per side, which trace_ab compares."""
 
     def setUp(self):
         super().setUp()
@@ -343,7 +343,7 @@ class Runs(Command, Steps):
                          rows("SELECT * FROM trace_ab('control/*', 'slower/*')"))
         self.assert_prints(["control/*", "little/*"], (
             "it is not known whether a step differs: +4.2 % (+2.2 to +6.2 %); runs of control: 5, of test: 5\n"
-            "44 runs a side would decide\n4 names do not differ, or that is not known\n"))
+            "44 runs per side would decide\n4 names do not differ, or that is not known\n"))
         self.assertTrue(run("control/*", "control/*")[1].startswith(
             "it is not known whether a step differs: +0.0 % (-0.2 to +0.2 %); runs of control: 5, of test: 5\n"))
 
@@ -382,10 +382,10 @@ class Runs(Command, Steps):
                 ("control/*", "slower/*", "5%", 1, "fail: step +10.2 % (+9.8 to +10.6 %), limit +5 %"),
                 ("control/*", "slower/*", "10.7", 0, "pass: step +10.2 % (+9.8 to +10.6 %), limit +10.7 %"),
                 ("control/*", "slower/*", "10.5", 2, "not known: step +10.2 % (+9.8 to +10.6 %), limit +10.5 %: 11 runs"
-                                                     " a side would decide"),
+                                                     " per side would decide"),
                 ("slower/*", "control/*", "0", 0, "pass: step -9.2 % (-9.5 to -8.9 %), limit +0 %"),
                 ("control/[01]", "slower/[01]", "5", 2,
-                 "not known: step +10.0 % (+9.9 to +10.2 %), limit +5 %: 3 runs a side would decide")):
+                 "not known: step +10.0 % (+9.9 to +10.2 %), limit +5 %: 3 runs per side would decide")):
             with self.subTest(control=control, test=test, percent=percent):
                 ended, out, errors = run(control, test, "--gate", percent)
                 self.assertEqual((ended, out.splitlines()[-1], errors), (status, f"gate: {said}", ""))
@@ -397,13 +397,13 @@ class Runs(Command, Steps):
 
     def test_what_needs_one_run_is_said(self):
         for words, said in (
-                (["--html", "x.html"], "--html needs one run a side: name one of each"),
-                (["--open"], "--open needs one run a side: name one of each"),
-                (["--clock", "host"], "--clock needs one run a side: name one of each"),
+                (["--html", "x.html"], "--html needs one run per side: name one of each"),
+                (["--open"], "--open needs one run per side: name one of each"),
+                (["--clock", "host"], "--clock needs one run per side: name one of each"),
                 (["--control-rank", "0"],
-                 "--control-rank and --test-rank need one run a side; of several, give --rank"),
+                 "--control-rank and --test-rank need one run per side; of several, give --rank"),
                 (["--test-iteration", "0"],
-                 "--control-iteration and --test-iteration need one run a side; of several, give --iteration"),
+                 "--control-iteration and --test-iteration need one run per side; of several, give --iteration"),
                 (["--gate", "101%"], "--gate: of several runs, the limit is 100 % at most"),
                 (["--rank", "7"], "trace_ab: 'control/0' has no rank 7 (ranks: 0)")):
             with self.subTest(words):

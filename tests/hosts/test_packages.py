@@ -23,7 +23,7 @@ from support import EXAMPLES, ROOT, slowest
 
 CONTROL, TEST = (os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
 QUERY = f"SELECT text FROM trace_summary('{CONTROL}', '{TEST}') LIMIT 1"
-ANSWER = "test is slower here: 3.052 -> 3.735 ms a step, +0.684 ms (+22 %)"
+ANSWER = "test is slower here: 3.052 -> 3.735 ms per step, +0.684 ms (+22 %)"
 
 SLACK = float(os.environ.get("SLACK") or 1)
 MACHINE = sysconfig.get_platform().split("-")[-1]

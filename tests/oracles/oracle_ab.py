@@ -33,7 +33,7 @@ SIDES = ("control", "test")
 STEP = ("step", "step")  # device and name of the row of the steps
 OTHER_KERNELS = "autotuning may pick other kernels from run to run"
 NOT_EVERY_STEP = "not in every step: means over steps"
-AGAIN = ("running the same program again may differ too. Record 3 or more runs a side, "
+AGAIN = ("running the same program again may differ too. Record 3 or more runs per side, "
           "interleaved.")
 ASK_BY_RUN = "steps of one run are not independent: ask by run"
 MOST_RUNS = 1000
@@ -467,7 +467,7 @@ def of_steps(key, sides, row, min_effect, min_diff, _):
     row["control_mean"], row["test_mean"], row["diff"] = *map(float, means), float(means[1] - means[0])
     both = in_both(key, row, run_values(key, sides)[0])
     fill_steps(key, sides, row, samples, steps, both, min_effect, min_diff)
-    few = "one run a side: " if counts == (1, 1) else f"too few runs ({counts[0]} against {counts[1]}): "
+    few = "one run per side: " if counts == (1, 1) else f"too few runs ({counts[0]} against {counts[1]}): "
     row["note"].append(ASK_BY_RUN if sum(counts) - 2 >= 3 else
                        few + ("these recordings differ; " if "here" in row["verdict"] else "") + AGAIN)
     row["runs_needed"] = None if sum(counts) - 2 >= 3 else 3

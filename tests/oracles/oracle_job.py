@@ -371,7 +371,7 @@ class Job:
     # ---- Q8 ---------------------------------------------------------------
 
     def own(self, number, level):
-        """{(class, name): ns a step} of the rank's own steps."""
+        """{(class, name): ns per step} of the rank's own steps."""
         rank, found = self.ranks[number], Counter()
         for window, file in rank.windows:
             attributed = rank.attributed[id(file)]
@@ -382,7 +382,7 @@ class Job:
         return {part: Fraction(ns, len(rank.windows)) for part, ns in found.items()}
 
     def mean(self, level):
-        """{(class, name): ns a step} of the path."""
+        """{(class, name): ns per step} of the path."""
         found = Counter()
         for (_, _, *part), ns in self.parts(level, None).items():
             found[tuple(part)] += ns

@@ -114,7 +114,7 @@ def to_graphs(sides, number):
 
 
 def graph_change(sides):
-    """(operators, whether test runs them in graphs, graph launches a step); None: there are none."""
+    """(operators, whether test runs them in graphs, graph launches per step); None: there are none."""
     found = []
     for number in range(2):
         moved = to_graphs(sides, number)
@@ -174,7 +174,7 @@ def expected(db, control, test, same_device, ranks=None, iterations=None):
     lengths, rows = defaultdict(list), []
     for row in itertools.chain(*(side.runs for side in sides)):
         lengths[row.key].append(-row.end - row.start)
-    unit = "a trace" if all(step is None for side in sides for _, step in side.windows) else "a step"
+    unit = "per trace" if all(step is None for side in sides for _, step in side.windows) else "per step"
     for kind, name in every.keys() & kept.keys():
         counts = every[kind, name]
         medians = [statistics.median(each) for each in counts]

@@ -198,15 +198,15 @@ class Read(OnPage):
         page = self.page(*GPU)
         self.assertEqual(page.one("h1").text, "+0.684 ms per step (+22\u00a0%): test is slower here")
         text = page.one("main").text
-        for expected in ("every one of test’s 4 is longer than every one of control’s 4", "One recording a side",
+        for expected in ("every one of test’s 4 is longer than every one of control’s 4", "One recording per side",
                          "waiting for DataLoader next batch, from workers +0.300",
                          "against it, aten::_fused_adamw_ takes over from 5 operators (AdamW.step) −0.168 ms."):
             self.assertIn(expected, text)
         causes = [item for item in page.one("ol", class_="causes").children if isinstance(item, Node)]
         self.assertEqual([number(next(item.all("div")).text) for item in causes],
                          [0.3, 0.18, -0.168, 0.16, 0.12, 0.096])
-        self.assertIn("Kernels a step: 10 → 2; their mean goes 33.6 µs → 83.8 µs.", causes[2].text)
-        self.assertIn("As many kernels as before: 4 a step; their mean goes 22.2 µs → 62.2 µs (+180 %).",
+        self.assertIn("Kernels per step: 10 → 2; their mean goes 33.6 µs → 83.8 µs.", causes[2].text)
+        self.assertIn("As many kernels as before: 4 per step; their mean goes 22.2 µs → 62.2 µs (+180 %).",
                       causes[3].text)
         self.assertEqual(causes[4].one("h3").text, "EmbeddingBackward0 (backward), only on rank 1")
         self.assertIn("Only rank 1 differs so in its own steps.", causes[4].text)
@@ -296,7 +296,7 @@ class Read(OnPage):
             self.assertEqual([times for _, _, times in waits], [4, 4])
             self.assertIn(f"{word}: of 8 collectives, rank {waits[0][1]} starts last in 4. Waiting for the last rank"
                           f" takes"
-                          f" {sum(wait for wait, _, _ in waits):.3f} ms a step, {waits[0][0]:.3f} ms of it for rank"
+                          f" {sum(wait for wait, _, _ in waits):.3f} ms per step, {waits[0][0]:.3f} ms of it for rank"
                           f" {waits[0][1]};", ranks.text)
 
     def test_who_waits_for_a_rank(self):
@@ -337,8 +337,8 @@ class Read(OnPage):
 
     def test_who_waits_for_whom_in_gloo(self):
         ranks = section(self.gloo(), "ranks")
-        self.assertIn("Test: of 4 collectives, rank 1 starts last in 4. Waiting for the last rank takes 1.00 ms a step,"
-                      " 1.00 ms of it for rank 1; the transfer of a collective takes 0.36 ms.", ranks.text)
+        self.assertIn("Test: of 4 collectives, rank 1 starts last in 4. Waiting for the last rank takes 1.00 ms per"
+                      " step, 1.00 ms of it for rank 1; the transfer of a collective takes 0.36 ms.", ranks.text)
         self.assertIn("rank 0 waits for rank 1 in gloo:all_reduce", [
             row[0].text for row in cells(list(ranks.all("table", class_="ranks"))[1])])
 
@@ -355,7 +355,7 @@ class Read(OnPage):
                 write(f"{side}/rank{rank}.json", document(*events, distributedInfo={"rank": rank, "world_size": 2}))
         text = self.page("control", "test").text
         self.assertIn("As many collectives as before", text)
-        self.assertIn("As many collectives as before: 1 a step", text)
+        self.assertIn("As many collectives as before: 1 per step", text)
         self.assertNotRegex(self.page("control", "test", 0, 0).text, r"ollectives (a step|as before): 0")
 
     def test_tables_are_marked_up(self):
@@ -538,7 +538,7 @@ class States(OnPage):
                          ["Parts of the step", "Host operators and calls, their own time"])
 
     def test_runs_of_operators_without_device_work(self):
-        """How often an operator runs a step outside of other operators, and how long: of the steps that count alone."""
+        """How often an operator runs per step outside of other operators, and how long, in the steps that count."""
         def trace(runs, length):
             return document(*[it for n in range(6) for it in [step(n, 10000 * n, 9000)] + [
                 made for i in range(runs if n else 50) for made in
@@ -547,20 +547,20 @@ class States(OnPage):
                  event("aten::abs", 10000 * n + 5001 + 50 * i, 4))]])
         page = self.state(trace(2, 10), trace(3, 60))
         causes = {item.one("h3").text: item.text for item in page.one("ol", class_="causes").all("li")}
-        self.assertIn("Runs a step: 2 → 3; their mean goes 10.0 µs → 60.0 µs.", causes["aten::abs"])
-        self.assertIn("Runs a step: 2 → 3; their mean goes 20.0 µs → 40.0 µs.", causes["aten::linear"])
+        self.assertIn("Runs per step: 2 → 3; their mean goes 10.0 µs → 60.0 µs.", causes["aten::abs"])
+        self.assertIn("Runs per step: 2 → 3; their mean goes 20.0 µs → 40.0 µs.", causes["aten::linear"])
         page = self.state(trace(2, 10), trace(2, 60))
-        self.assertIn("As many runs as before: 2 a step; their mean goes 10.0 µs → 60.0 µs (+500 %).", page.text)
+        self.assertIn("As many runs as before: 2 per step; their mean goes 10.0 µs → 60.0 µs (+500 %).", page.text)
         page = self.state(document(*[step(n, 10000 * n, 9000) for n in range(6)]), trace(2, 60))
-        self.assertIn("Runs a step: 0 → 2; their mean is 60.0 µs.", page.text)
+        self.assertIn("Runs per step: 0 → 2; their mean is 60.0 µs.", page.text)
         write("whole.json", document(event("aten::abs", 0, 30), event("aten::abs", 50, 10)))
         write("other.json", document(event("aten::abs", 0, 100), event("aten::abs", 200, 100)))
-        self.assertIn("As many runs as before: 2 a whole trace; their mean goes 20.0 µs → 100.0 µs",
+        self.assertIn("As many runs as before: 2 per whole trace; their mean goes 20.0 µs → 100.0 µs",
                       self.page("whole.json", "other.json").text)
 
     @staticmethod
     def runs_of(side):
-        """Of each operator the runs a step of a rank, and their mean, us."""
+        """Of each operator the runs per step of a rank, and their mean, us."""
         ends, runs, windows = {}, {}, 0
         for path in glob.glob(os.path.join(side, "rank*")):
             with gzip.open(path) as file:
@@ -590,8 +590,8 @@ class States(OnPage):
                 found += 1
                 (c, c_mean), (t, t_mean) = (side.get(name, (0, None)) for side in counted)
                 shown = [f"{runs:.0f}" if runs == int(runs) else f"{runs:.1f}" for runs in (c, t)]
-                self.assertIn(f"As many runs as before: {shown[0]} a step" if c == t
-                              else f"Runs a step: {shown[0]} → {shown[1]};", text)
+                self.assertIn(f"As many runs as before: {shown[0]} per step" if c == t
+                              else f"Runs per step: {shown[0]} → {shown[1]};", text)
                 for mean in (c_mean, t_mean):
                     if mean:
                         self.assertIn(f"{mean / 1000:.2f} ms" if mean >= 1000 else f"{mean:.1f} µs", text)
@@ -652,7 +652,7 @@ class States(OnPage):
         page = self.state(*self.layers(30, lambda layer: 1300 + layer))
         item = next(page.one("ol", class_="causes").all("li"))
         self.assertEqual(item.one("h3").text, "aten::softmax in 30 Attention")
-        self.assertIn("As many kernels as before: 30 a step; their mean goes 1.00 ms → 1.31 ms (+31 %).", item.text)
+        self.assertIn("As many kernels as before: 30 per step; their mean goes 1.00 ms → 1.31 ms (+31 %).", item.text)
         instances = [text.split(" ") for text in item.one("details").one("p").text.split(", ")]
         self.assertEqual([name for name, _ in instances], [f"Attention_{29 - n}" for n in range(30)])
         self.assertAlmostEqual(sum(float(diff) for _, diff in instances), number(next(item.all("div")).text),
@@ -744,7 +744,7 @@ class States(OnPage):
         warned = page.one("div", class_="callout").text
         self.assertIn("Control’s rank 3 of 8 is compared with test’s rank 1 of 2.", warned)
         self.assertIn("Recorded: 1 of 8 in control, 1 of 2 in test.", warned)
-        self.assertIn("One rank a side.", section(page, "ranks").text)
+        self.assertIn("One rank per side.", section(page, "ranks").text)
 
     def test_ranks_of_one_side_only(self):
         self.ranks("control", (0, 1), 2)

@@ -400,7 +400,7 @@ class Chosen(Driven):
         self.assertEqual(page.problems(), [])
 
     def test_keys_lead_from_opening_to_the_answer(self):
-        """In three actions: a file a side, and Compare. Each is found by Tab, and opened by Enter."""
+        """In three actions: a file per side, and Compare. Each is found by Tab, and opened by Enter."""
         page = self.opened()
         self.addCleanup(page.close)
         page.call("Page.setInterceptFileChooserDialog", enabled=True)

@@ -391,7 +391,7 @@ class Hosts(unittest.TestCase):
             printed = shell(f".load ./dist/tracediff\n{file.read()}")
         self.assertNotRegex(printed, r"[Ee]rror|ProfilerStep")
         self.assertLessEqual(max(map(len, printed.splitlines())), 120)
-        difference, = map(float, re.findall(r"ms a step, ([+\d.]+) ms", printed))
+        difference, = map(float, re.findall(r"ms per step, ([+\d.]+) ms", printed))
         parts = [float(number) for number in re.findall(r"(?m)^ +([+-][\d.]+) ms", printed)]
         self.assertEqual(len(parts), 7)
         self.assertAlmostEqual(sum(parts), difference, delta=0.0005 * len(parts))

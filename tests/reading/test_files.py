@@ -190,7 +190,7 @@ class Processes(InFolder):
         self.assertEqual(self.rows("SELECT control_steps, control_ranks, test_ranks, test_ms, verdict"
                                    " FROM trace_verdict('control', 'test')"), [(2, 1, 1, 0.12, "slower here")])
         self.assertEqual(self.rows("SELECT text FROM trace_summary('control', 'test') WHERE kind = 'coverage'"), [
-            ("2 steps of 0.100 ms, 2 of 0.120: all longer; rank 0; one recording a side: see trace_ab",)])
+            ("2 steps of 0.100 ms, 2 of 0.120: all longer; rank 0; one recording per side: see trace_ab",)])
 
     def test_numbers_go_on(self):
         self.cycle("d/h_1.9.pt.trace.json", 1, 0)

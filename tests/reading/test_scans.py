@@ -644,7 +644,7 @@ class Speed(unittest.TestCase):
         self.assert_fast("ORDER BY dur DESC LIMIT 1000", wanted[:-1001:-1])
 
     def test_memory(self):
-        """At most 64 bytes an event."""
+        """At most 64 bytes per event."""
         program = [sys.executable, "-c", PEAK, os.path.join(ROOT, "tests")]
         small, large = (int(subprocess.check_output([*program, path])) for path in (self.small, self.path))
         self.assertLessEqual((large - small) * 1024, 64 * self.COUNT)

@@ -149,8 +149,8 @@ class Recorded(AgainstOracle):
                 self.assertEqual(found, expected[level], (path, level))
 
     def test_what_is_slower(self):
-        """The answers are the same from the JSON. Sorting takes 0.44 ms a step; all causes undone, a step of test is as
-        long as one of control (E4.6)."""
+        """The answers are the same from the JSON. Sorting takes 0.44 ms per step. With all causes undone, a step of
+        test is as long as a step of control (E4.6)."""
         for query in ("SELECT * FROM trace_step_diff(?, ?)", "SELECT * FROM trace_work_diff(?, ?)",
                       "SELECT * FROM trace_step_causes(?, ?)",
                       "SELECT * FROM trace_diff_by(?, ?, 'op,top_op,module') WHERE device_type = 'GPU'"):

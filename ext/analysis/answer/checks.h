@@ -66,7 +66,7 @@ struct check {
     double share;   /* of the time of operators */
     int64_t scale[2]; /* CHECK_SHAPES: how large tensors are, by one another (J4); 0: not known */
     uint32_t scaled[2]; /* dims of one of these, in checks->texts; empty: too long to be shown */
-    double diff;    /* us a step: CHECK_RETYPED */
+    double diff;    /* us per step: CHECK_RETYPED */
 };
 
 /* The value of CHECK_FLOATS is a set of these: double, float, bfloat16, float16, float8, float4. */

@@ -334,7 +334,7 @@ static void divide_parts(struct finding *finding, int side)
     }
 }
 
-/* Finds the time of the step in each kernel, and in all, ns a step. */
+/* Finds the time of the step in each kernel, and in all, ns per step. */
 static bool place_kernels(struct finding *finding, const struct cause_side *sides, double *whole)
 {
     for (int side = 0; side < 2; side++) {

@@ -18,7 +18,7 @@ enum factor_outcome {
 
 enum { FACTOR_KEYS = 6 };
 
-/* us a step. */
+/* us per step. */
 struct factor_times {
     double control, test, diff;
     double explained; /* by the common factor */
@@ -30,7 +30,7 @@ struct factor_item {
     /* Of a kernel: op, name, grid, block, shapes, types; of an operator: name, shapes, types. They
     ** are names of the sums; NULL: none. */
     const struct name *keys[FACTOR_KEYS];
-    double counts; /* executions a step, on each side */
+    double counts; /* executions per step, on each side */
     double factor;
     bool beyond; /* a kernel: X4.2 */
     struct factor_times times;
@@ -48,7 +48,7 @@ struct common_factor {
     double share;                   /* of the time of both sides: that of the items that count */
     size_t agreeing;                /* of kernels: those that agree (X3.1) */
     double agreement;               /* and their part of the weight */
-    double beyond;                  /* of the host, us a step: L7.5 */
+    double beyond;                  /* of the host, us per step: L7.5 */
     struct factor_times whole, other; /* the step or the host; the same without the items */
     struct factor_item *items; /* those beyond first, then by |rest| descending, by keys */
 };

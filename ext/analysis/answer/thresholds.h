@@ -12,7 +12,7 @@
 #define OUTLIER_PART 0.1 /* C1: of the steps, at most, but one */
 #define CLEAR_PART 0.005 /* C2.3: of control's median */
 #define WHOLE_PART 0.05 /* C2.4: of control's whole trace */
-#define SOME_OF_STEPS 4 /* C4: steps a side */
+#define SOME_OF_STEPS 4 /* C4: steps per side */
 #define SOME_SLOW_STEPS 2 /* C4: steps that are longer */
 #define SOME_PART 0.25 /* C4: of test's steps; of the others, too */
 #define SOME_RATIO 1.02 /* C4: by control's longest step */

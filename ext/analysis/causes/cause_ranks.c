@@ -87,7 +87,7 @@ static void settle_own(struct own_times *own, const struct causes *causes,
         }
 }
 
-/* ns a step, test minus control, in the own steps of a rank. */
+/* ns per step, test minus control, in the own steps of a rank. */
 static double own_difference(const struct own_times *own, size_t slot, const wide_time *time)
 {
     const int64_t *windows = own->windows[slot];

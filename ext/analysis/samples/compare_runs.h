@@ -28,7 +28,7 @@ enum gate { GATE_INCONCLUSIVE, GATE_SLOWER, GATE_NOT_SLOWER };
 struct compared {
     uint32_t op;
     size_t runs[2];  /* control's and test's that have the operator */
-    double mean[2];  /* us a step, or events; 0 on a side without it */
+    double mean[2];  /* us per step, or events; 0 on a side without it */
     bool every_step; /* false: means over steps stand for medians (V2) */
     size_t zeros[2]; /* runs that have it and a value of 0 */
     /* Percent of control; not a number: unknown. `mean_percent`: of the means over all steps. */
@@ -46,7 +46,7 @@ struct comparison_request {
     enum run_unit unit; /* UNIT_RUN or UNIT_STEP */
     double min_effect;  /* ratio */
     bool counts;        /* values are numbers of events */
-    double min_diff;    /* us a step, or events */
+    double min_diff;    /* us per step, or events */
     bool copied;        /* two runs are one recording, which decides nothing (V11) */
 };
 

@@ -61,8 +61,8 @@ struct t_tests {
     double control_mean, test_mean; /* 0 without a value */
     double diff;                    /* 0 unless both sides have a value */
     double deviation;               /* of both sides' values around their means; 0 below three */
-    struct t_test pooled;           /* Student's: at least one value a side, and three in all */
-    struct t_test welch;            /* at least two values a side */
+    struct t_test pooled;           /* Student's: at least one value per side, and three in all */
+    struct t_test welch;            /* at least two values per side */
 };
 
 /* Both samples are sorted and have a value. False on failure. */

@@ -13,7 +13,7 @@ struct run_change {
     double counts[2];         /* a step: the median over the steps */
     uint32_t low[2], high[2]; /* the range over the steps */
     double duration;          /* ns, the median of the executions of both sides */
-    double size;              /* ns a step: |test's counts - control's| times the duration */
+    double size;              /* ns per step: |test's counts - control's| times the duration */
 };
 
 /* Who calls what launches a graph. */
@@ -21,7 +21,7 @@ enum graph_api { GRAPH_CUDA, GRAPH_HIP, GRAPH_OTHER };
 
 /* Operators whose device work runs in graphs on one side only: C20. */
 struct graph_change {
-    uint32_t operators; /* executions a step; 0: there are none */
+    uint32_t operators; /* executions per step; 0: there are none */
     bool into;          /* test runs them in graphs, not control */
     double launches;    /* of these graphs a step, the median over the steps */
     enum graph_api api;

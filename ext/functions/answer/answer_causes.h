@@ -8,7 +8,7 @@
 #include "chart/writer.h"
 #include "functions/call/call_undo.h"
 
-/* A cause. Texts are ids in answer_causes.texts, or NAME_NONE; times are ms a step, or no
+/* A cause. Texts are ids in answer_causes.texts, or NAME_NONE; times are ms per step, or no
 ** number. */
 struct answer_cause {
     const char *kind;       /* as trace_step_causes has it, or 'like sizes' or 'mix' */

@@ -86,12 +86,12 @@ static void write_verdict(struct words *words)
         write_alike_percent(words, text);
         write_string(text, "; over all sizes ");
         write_both(words, text, sides[0].mean, sides[1].mean);
-        write_string(text, " a step");
+        write_string(text, " per step");
         return;
     }
     write_string(text, pair->strata_count > 1 ? " over all sizes: " : ": ");
     write_both(words, text, sides[0].mean, sides[1].mean);
-    write_string(text, steps ? " a step, " : " a trace, ");
+    write_string(text, steps ? " per step, " : " per trace, ");
     if (fabs(pair_diff(pair)) < words->amounts.least) {
         write_format(text, "0 %s", words->amounts.unit);
     } else {
@@ -100,7 +100,7 @@ static void write_verdict(struct words *words)
     }
 }
 
-/* `device busy 12.3 -> 45.6 ms, exposed communication 0, idle 1.2 -> 3.4 ms a step` */
+/* `device busy 12.3 -> 45.6 ms, exposed communication 0, idle 1.2 -> 3.4 ms per step` */
 static void write_totals_by(struct words *words, int brevity)
 {
     const char *names[] = {"device busy ",
@@ -118,7 +118,7 @@ static void write_totals_by(struct words *words, int brevity)
             write_both(words, text, ms[0], ms[1]);
     }
     if (brevity < 1)
-        write_string(text, sides[0].windows > 0 || sides[1].windows > 0 ? " a step" : " a trace");
+        write_string(text, sides[0].windows + sides[1].windows > 0 ? " per step" : " per trace");
 }
 
 static void write_totals(struct words *words)
@@ -217,7 +217,7 @@ static void write_coverage_by(struct words *words, int brevity)
     write_order(words, brevity);
     write_ranks_of(words);
     if (words->answer->facts.judged != JUDGED_SAME)
-        write_format(text, "; %s a side: see trace_ab",
+        write_format(text, "; %s per side: see trace_ab",
                      brevity < BRIEF_RECORDING ? "one recording" : "one");
 }
 
@@ -244,7 +244,7 @@ static void write_untraced(struct words *words)
     struct writer *text = &words->body;
     write_string(text, "untraced: ");
     write_both(words, text, words->line->control_ms, words->line->test_ms);
-    write_string(text, " a step, ");
+    write_string(text, " per step, ");
     write_change_of(words, text, words->line->diff_ms);
     write_string(text, "; traced ");
     write_change_of(words, text, pair_diff(&words->answer->facts.pair.pair));

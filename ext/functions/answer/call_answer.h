@@ -21,7 +21,7 @@ enum line_kind {
     LINE_WORK
 };
 
-/* A line. Times are ms a step; what is not known is no number, NUMBER_NONE, NULL or NAME_NONE.
+/* A line. Times are ms per step; what is not known is no number, NUMBER_NONE, NULL or NAME_NONE.
 ** Texts are ids in answer.texts. */
 struct answer_line {
     enum line_kind kind;
@@ -40,7 +40,7 @@ struct answer_line {
 
 struct answer_request {
     enum step_clock clock;
-    double untraced[2]; /* ms a step without the profiler; no number: not known */
+    double untraced[2]; /* ms per step without the profiler; no number: not known */
     bool gains;         /* causes say what undoing them brings */
     bool evidence;      /* facts have what evidence needs */
 };
@@ -76,7 +76,7 @@ bool answer_request_read(struct call *call, struct answer_request *request);
 /* clang-format off */
 #define ANSWER_ARGUMENTS \
     {"control_untraced", TAKES_AMOUNT, false, \
-     "ms a step of control, measured without the profiler; default not known"}, \
+     "ms per step of control, measured without the profiler; default not known"}, \
     {"test_untraced", TAKES_AMOUNT, false, "the same for test"}, \
     {"gains", TAKES_FLAG, false, \
      "1: causes end with what a step gains if they are undone, which takes about half of the " \

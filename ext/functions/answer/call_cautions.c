@@ -8,7 +8,7 @@
 #include "base/sort.h"
 #include "text/ascii.h"
 
-/* While cautions are found. Times are ms a step. */
+/* While cautions are found. Times are ms per step. */
 struct caution_finder {
     struct answer_facts *facts;
     struct call_cautions *found;

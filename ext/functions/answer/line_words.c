@@ -27,42 +27,31 @@ static void write_share(struct words *words)
                  line->kind == LINE_REST ? "" : cause_word(line->code, line->step_class));
 }
 
-/* Writes before a gain what it is, and of which steps (C16.4). */
-static void write_undone(struct words *words)
-{
-    const struct answer_causes *causes = &words->answer->causes;
-    write_string(&words->tail, "; undone");
-    if (causes->simulated > 0)
-        write_format(&words->tail, " (%lld of %lld steps)", (long long)causes->simulated,
-                     (long long)causes->steps);
-    write_string(&words->tail, ": ");
-}
-
-/* C16: what a step gains if only this cause is undone. */
+/* C16: what a fix of this cause alone saves, where that is not the time of the cause. */
 static void write_gain(struct words *words)
 {
     const struct answer_causes *causes = &words->answer->causes;
     const struct answer_cause *cause = &causes->items[words->line->of];
     double least = words->amounts.least;
     struct writer *text = &words->tail;
-    bool faster = pair_diff(&words->answer->facts.pair.pair) < 0;
-    if (faster && cause->diff_ms < 0)
+    if (cause->diff_ms < 0)
         return; /* C16.5 */
-    if (cause->untold && fabs(cause->diff_ms) >= GAIN_UNITS * least) {
-        write_undone(words);
-        write_format(text, "not known (%s hidden)", cause->diff_ms > 0 ? "less" : "more");
+    if (cause->untold && cause->diff_ms >= GAIN_UNITS * least) {
+        write_string(text, "; as long as in control, but less hidden");
         return;
     }
     if (!(fabs(cause->gain_ms - cause->diff_ms) >
-          fmax(GAIN_PART * fabs(cause->diff_ms), GAIN_UNITS * least)))
+          fmax(GAIN_PART * cause->diff_ms, GAIN_UNITS * least)))
         return;
-    write_undone(words);
-    if (fabs(cause->gain_ms) < least)
-        write_string(text, "no change");
-    else if (faster && cause->gain_ms < 0)
-        write_string(text, "no gain");
+    write_string(text, "; a fix saves ");
+    if (cause->gain_ms < least)
+        write_string(text, "nothing");
     else
-        write_change_of(words, text, -cause->gain_ms);
+        write_format(text, "%.*f %s", words->amounts.digits, cause->gain_ms / words->amounts.size,
+                     words->amounts.unit);
+    if (causes->simulated > 0)
+        write_format(text, " (%lld of %lld steps)", (long long)causes->simulated,
+                     (long long)causes->steps);
     if (cause->hidden_by == NAME_NONE)
         return;
     const struct name *hider = &causes->texts.items[cause->hidden_by];

@@ -14,7 +14,7 @@ static const struct table_column columns_of_clock_factor[] = {
     {"grid", "TEXT", "JSON, of its launch; NULL if not recorded"},
     {"block", "TEXT", "the same"},
     {"shapes", "TEXT", "JSON, Input Dims of op"},
-    {"counts", "REAL", "executions of the kernel a step, on each side"},
+    {"counts", "REAL", "executions of the kernel per step, on each side"},
     {"factor", "REAL", "mean duration in test by that in control; of the step the common factor"},
     {"low", "REAL", "of the step: a quarter of the weight has this factor or less"},
     {"high", "REAL", "of the step: a quarter of the weight has this factor or more"},
@@ -22,11 +22,11 @@ static const struct table_column columns_of_clock_factor[] = {
     {"agreeing", "INTEGER", "of the step: of these, kernels at the common factor"},
     {"agreement", "REAL", "of the step: the part of the weight that these have"},
     {"share", "REAL", "of the step: the part of the device time of both sides that these have"},
-    {"control_time", "REAL", "us a step in control"},
-    {"test_time", "REAL", "us a step in test"},
-    {"diff_time", "REAL", "us a step, test minus control"},
-    {"explained_time", "REAL", "us a step: what the common factor makes of control_time"},
-    {"rest_time", "REAL", "us a step: diff_time without explained_time"},
+    {"control_time", "REAL", "us per step in control"},
+    {"test_time", "REAL", "us per step in test"},
+    {"diff_time", "REAL", "us per step, test minus control"},
+    {"explained_time", "REAL", "us per step: what the common factor makes of control_time"},
+    {"rest_time", "REAL", "us per step: diff_time without explained_time"},
 };
 
 static const struct argument arguments_of_clock_factor[] = {

@@ -19,15 +19,15 @@ static const struct table_column columns_of_host_factor[] = {
     {"high", "REAL", "of the host: a quarter of the weight has this factor or more"},
     {"operators", "INTEGER", "of the host: operators that are compared"},
     {"share", "REAL", "of the host: the part of the self time of both sides that these have"},
-    {"control_time", "REAL", "us a step in control, self time"},
-    {"test_time", "REAL", "us a step in test, self time"},
-    {"diff_time", "REAL", "us a step, test minus control"},
-    {"explained_time", "REAL", "us a step: what the factor makes of control_time, if the outcome "
+    {"control_time", "REAL", "us per step in control, self time"},
+    {"test_time", "REAL", "us per step in test, self time"},
+    {"diff_time", "REAL", "us per step, test minus control"},
+    {"explained_time", "REAL", "us per step: what the factor makes of control_time, if the outcome "
                                "is 'one factor'; else 0"},
-    {"rest_time", "REAL", "us a step: diff_time without explained_time"},
+    {"rest_time", "REAL", "us per step: diff_time without explained_time"},
     {"text", "TEXT", "of the host: the outcome in words; NULL if it is not about load"},
     {"beyond_time", "REAL",
-     "us a step: of 'other' the part of diff_time that load does not explain"},
+     "us per step: of 'other' the part of diff_time that load does not explain"},
 };
 
 static const struct argument arguments_of_host_factor[] = {

@@ -17,15 +17,15 @@ static const struct table_column columns_of_step_causes[] = {
     {"added", "INTEGER", "names that only test has"},
     {"removed", "INTEGER", "names that only control has"},
     {"names", "INTEGER", "names in all"},
-    {"control_time", "REAL", "us a step in control"},
-    {"test_time", "REAL", "us a step in test"},
-    {"diff_time", "REAL", "us a step, test minus control"},
+    {"control_time", "REAL", "us per step in control"},
+    {"test_time", "REAL", "us per step in test"},
+    {"diff_time", "REAL", "us per step, test minus control"},
     {"control_ns", "INTEGER", "ns, of all steps of control"},
     {"test_ns", "INTEGER", "ns, of all steps of test"},
     {"share", "REAL", "part of the difference of the steps, 1: all of it; NULL if that is 0"},
     {"instances", "INTEGER", "areas of the family that it is in; 0 without an area"},
     {"only_in", "TEXT", "JSON array of the few areas that have four fifths of it; NULL: many have"},
-    {"changes", "REAL", "us a step, |diff_time|; if merged, the sum of those of the causes in it"},
+    {"changes", "REAL", "us per step, |diff_time|; if merged, the sum over the causes in it"},
     {"rank", "INTEGER",
      "of jobs: the only rank whose own steps differ so; NULL: several, or communication"},
     {"text", "TEXT", "the cause in words, with names as trace_label gives them"},
@@ -63,7 +63,7 @@ static void write_names(struct cause_words *words, const uint32_t *ids, size_t c
         write_string(text, "]");
 }
 
-/* us a step; NULL if a side has no events. */
+/* us per step; NULL if a side has no events. */
 static void result_difference(struct result *result, wide_time diff, double windows)
 {
     if (windows > 0)

@@ -27,8 +27,8 @@ static const struct table_column columns_of_summary[] = {
      "of a cause, as trace_step_causes has it: the only rank of a job that differs so; of a "
      "caution of a job about a step, the clock or the load, the rank that it names"},
     {"gain_ms", "REAL",
-     "of a cause, with gains: ms a step that it would be shorter if only this were undone, as "
-     "trace_undo has it, of at most 16 steps a side"},
+     "of a cause, with gains: ms per step that it would be shorter if only this were undone, as "
+     "trace_undo has it, of at most 16 steps per side"},
     {"hidden_by", "TEXT",
      "of a cause, with gains: what a step would wait for instead, if that is less than nine tenths "
      "of diff_ms"},

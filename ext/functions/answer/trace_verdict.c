@@ -169,7 +169,7 @@ static int verdict_produce(struct call *call, struct rows **rows)
 const struct table_function trace_verdict_function = {
     .name = "trace_verdict",
     .family = FAMILY_THE_ANSWER,
-    .question = "One run a side: is a step slower, or do steps just vary?",
+    .question = "One run per side: is a step slower, or do steps just vary?",
     .text = "whether a step is slower or faster in another trace, beside how much steps vary",
     COLUMNS(columns_of_verdict),
     ARGUMENTS(arguments_of_verdict),

@@ -485,13 +485,13 @@ static void say_what_is_not_known(struct brief *brief)
     bool both = brief->both;
     say_unknown(brief, both && answer->facts.judged != JUDGED_SAME, "one_recording",
                 "whether another recording would show the same",
-                "several runs a side, in turns; trace_ab");
+                "several runs per side, in turns; trace_ab");
     say_unknown(brief,
                 both && answer->facts.judged != JUDGED_SAME && answer->facts.judged != JUDGED_CLEAR,
                 "unclear",
                 "whether a step is slower: steps vary more than they differ, or other work was "
                 "done",
-                "more steps, an idle machine, several runs a side");
+                "more steps, an idle machine, several runs per side");
     say_unknown(brief, both && fewest == 0, "no_steps", "how long a step takes: a side has none",
                 "profiler.step(), or ranges that the argument steps names");
     say_unknown(brief, both && fewest > 0 && fewest < FEW_STEPS, "few_steps",

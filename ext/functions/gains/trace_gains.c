@@ -14,10 +14,10 @@ static const struct table_column columns_of_gains[] = {
      "compute, comm or memory, of a launch that of its work; of the host call, host or unrecorded"},
     {"name", "TEXT", "as trace_step_time has it at the level"},
     {"rank", "INTEGER", "the rank; NULL: all ranks"},
-    {"time", "REAL", "us a step, in all, on the path or not"},
-    {"path_time", "REAL", "us a step, of the path of the step"},
-    {"gain_half", "REAL", "us a step that steps would be shorter if it took half as long"},
-    {"gain_none", "REAL", "us a step that they would be shorter if it took no time"},
+    {"time", "REAL", "us per step, in all, on the path or not"},
+    {"path_time", "REAL", "us per step, of the path of the step"},
+    {"gain_half", "REAL", "us per step that steps would be shorter if it took half as long"},
+    {"gain_none", "REAL", "us per step that they would be shorter if it took no time"},
     {"path_ns", "INTEGER", "ns, of all steps"},
     {"gain_half_ns", "INTEGER", "ns, of all steps"},
     {"gain_none_ns", "INTEGER", "ns, of all steps"},
@@ -35,7 +35,7 @@ static const struct argument arguments_of_gains[] = {
     {STEPS_ARGUMENT},
 };
 
-/* Adds a time in us a step; NULL without steps. */
+/* Adds a time in us per step; NULL without steps. */
 static void add_time(struct result *result, const struct gains *gains, wide_time time)
 {
     if (gains->steps > 0)

@@ -15,19 +15,19 @@ static const struct table_column columns_of_undo[] = {
     {"name", "TEXT", "operator or kernel"},
     {"rank", "INTEGER", "the only rank that differs so"},
     {"diff_time", "REAL",
-     "us a step that trace_step_causes attributes to it; in the last row, what is left"},
+     "us per step that trace_step_causes attributes to it; in the last row, what is left"},
     {"gain_alone", "REAL",
-     "us a step that it would be shorter if only this cause were undone, as a model of the trace "
+     "us per step that it would be shorter if only this cause were undone, as a model of the trace "
      "says; NULL: it has nothing that could be undone, its durations do not tell its difference, "
      "or other causes have some of its time"},
-    {"gain_half", "REAL", "us a step that it would be shorter if half of this cause were undone"},
+    {"gain_half", "REAL", "us per step that it would be shorter if half of this cause were undone"},
     {"hidden_by", "TEXT",
      "operator, collective or time of the host that a step waits for instead, if it would be "
      "shorter by less than nine tenths of diff_time; 'the host': much of it; NULL: not so, "
      "or many things"},
     {"hidden_rank", "INTEGER", "the rank of hidden_by, where there are several"},
     {"cumulative", "REAL",
-     "us a step after undoing this cause and those before; in the last row, as control has it"},
+     "us per step after undoing this cause and those before; in the last row, as control has it"},
     {"gain_alone_ns", "INTEGER", "ns, of all steps of test"},
     {"cumulative_ns", "INTEGER", "ns, of all steps of test; in the last row, of control"},
     {"text", "TEXT", "the cause in words"},
@@ -64,7 +64,7 @@ static const struct argument arguments_of_undo[] = {
     {STEPS_ARGUMENT},
 };
 
-/* us a step, and NULL without steps. */
+/* us per step, and NULL without steps. */
 static void add_time(struct result *result, wide_time time, size_t steps)
 {
     if (steps > 0)
@@ -73,7 +73,7 @@ static void add_time(struct result *result, wide_time time, size_t steps)
         result_null(result);
 }
 
-/* us a step, and NULL if there is nothing to undo, or its gain is not known. */
+/* us per step, and NULL if there is nothing to undo, or its gain is not known. */
 static void add_gain(struct result *result, const struct undo *undo, const struct undone *undone,
                      wide_time gain)
 {

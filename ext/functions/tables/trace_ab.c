@@ -21,9 +21,9 @@ static const struct table_column columns_of_ab[] = {
     {"test_n", "INTEGER", "the same for test"},
     {"control_steps", "INTEGER", "steps of all runs of control"},
     {"test_steps", "INTEGER", "the same for test"},
-    {"control_mean", "REAL", "us a step; events for measure 'count'; of runs the geometric mean"},
-    {"test_mean", "REAL", "us a step, or events: the same for test"},
-    {"diff", "REAL", "us a step, or events, test minus control"},
+    {"control_mean", "REAL", "us per step; events for measure 'count'; of runs the geometric mean"},
+    {"test_mean", "REAL", "us per step, or events: the same for test"},
+    {"diff", "REAL", "us per step, or events, test minus control"},
     {"diff_pct", "REAL", "percent of control; of steps by the shift of trace_shift"},
     {"ci_low", "REAL", "percent: the interval of 95 % begins here"},
     {"ci_high", "REAL", "percent, where it ends"},
@@ -38,7 +38,7 @@ static const struct table_column columns_of_ab[] = {
     {"gate", "TEXT", "slower, not slower or inconclusive, beyond min_effect or, if that is more, "
                      "min_diff"},
     {"runs_needed", "INTEGER",
-     "of inconclusive: runs a side that would decide with probability 0.8; NULL above 1000"},
+     "of inconclusive: runs per side that would decide with probability 0.8; NULL above 1000"},
     {"note", "TEXT", "what to know of the row"},
 };
 
@@ -75,7 +75,7 @@ static const struct argument arguments_of_ab[] = {
     {"names", TAKES_TEXT, false,
      "LIKE pattern or JSON array of these: only such names, and 'step'; default all"},
     {"min_diff", TAKES_AMOUNT, false,
-     "us a step, or events: smallest change that matters; default 0"},
+     "us per step, or events: smallest change that matters; default 0"},
     {STEPS_ARGUMENT},
 };
 
@@ -336,7 +336,7 @@ static void note(char *text, const char *format, ...)
 static void note_unit(char *text, const struct ab *ab, const struct compared *row)
 {
     bool here = row->verdict == VERDICT_SLOWER_HERE || row->verdict == VERDICT_FASTER_HERE;
-    char few[80] = "one run a side";
+    char few[80] = "one run per side";
     if (ab->comparison.unit == UNIT_RUN) {
         if (ab->order)
             note(text, "%s", ab->order);
@@ -349,7 +349,7 @@ static void note_unit(char *text, const struct ab *ab, const struct compared *ro
     if (ab->runs.count > 2)
         snprintf(few, sizeof few, "too few runs (%zu against %zu)", ab->n[0], ab->n[1]);
     note(text,
-         "%s: %srunning the same program again may differ too. Record 3 or more runs a side, "
+         "%s: %srunning the same program again may differ too. Record 3 or more runs per side, "
          "interleaved.",
          few, here ? "these recordings differ; " : "");
 }
@@ -503,7 +503,7 @@ static int ab_produce(struct call *call, struct rows **rows)
 const struct table_function trace_ab_function = {
     .name = "trace_ab",
     .family = FAMILY_IS_IT_REAL,
-    .question = "Several runs a side: is the difference real, or noise?",
+    .question = "Several runs per side: is the difference real, or noise?",
     .text = "whether operators differ between runs of two programs, and whether so many runs "
             "could tell",
     COLUMNS(columns_of_ab),

@@ -23,7 +23,7 @@ static const struct table_column columns_of_diff[] = {
      "100 x diff_duration / control_total_duration; NULL if that is 0"},
     [DIFF_SELF_DURATION] = {"diff_self_duration", "REAL",
                             "us, test minus control, of the time outside nested events"},
-    {"diff_duration_per_step", "REAL", "us a step, test minus control"},
+    {"diff_duration_per_step", "REAL", "us per step, test minus control"},
     {"control_counts_per_step", "REAL",
      "control_counts divided by the steps of control; without steps, by its files"},
     {"test_counts_per_step", "REAL", "the same for test"},

@@ -29,42 +29,43 @@ static const struct table_column columns_of_diff_by[] = {
     {"key", "TEXT", "the values of the keys, joined by ' | '; NULL if none has a value"},
     {"key_json", "TEXT", "JSON, the same as an object"},
     {"control_counts", "REAL",
-     "executions a step in control, of operators that launched device work of the row; if all keys "
-     "are of the device, events of device work"},
+     "executions per step in control, of operators that launched device work of the row; if all "
+     "keys are of the device, events of device work"},
     {"test_counts", "REAL", "the same in test"},
     {"control_kernels", "REAL", "events of device work a step in control"},
     {"test_kernels", "REAL", "the same in test"},
-    {"control_device_time", "REAL", "us a step, of device work in control"},
-    {"test_device_time", "REAL", "us a step, the same in test"},
-    {"diff_device_time", "REAL", "us a step, test minus control"},
+    {"control_device_time", "REAL", "us per step, of device work in control"},
+    {"test_device_time", "REAL", "us per step, the same in test"},
+    {"diff_device_time", "REAL", "us per step, test minus control"},
     {"diff_from_counts", "REAL",
-     "us a step, the part of diff_device_time that comes from more or fewer executions"},
-    {"diff_from_mean", "REAL", "us a step, the part that comes from longer or shorter executions"},
-    {"control_host_time", "REAL", "us a step, of host events in control"},
-    {"test_host_time", "REAL", "us a step, the same in test"},
-    {"diff_host_time", "REAL", "us a step, test minus control"},
-    {"control_self_time", "REAL", "us a step, self time of host events in control"},
-    {"test_self_time", "REAL", "us a step, the same in test"},
-    {"diff_self_time", "REAL", "us a step, test minus control"},
+     "us per step, the part of diff_device_time that comes from more or fewer executions"},
+    {"diff_from_mean", "REAL",
+     "us per step, the part that comes from longer or shorter executions"},
+    {"control_host_time", "REAL", "us per step, of host events in control"},
+    {"test_host_time", "REAL", "us per step, the same in test"},
+    {"diff_host_time", "REAL", "us per step, test minus control"},
+    {"control_self_time", "REAL", "us per step, self time of host events in control"},
+    {"test_self_time", "REAL", "us per step, the same in test"},
+    {"diff_self_time", "REAL", "us per step, test minus control"},
     [BY_FLOPS] = {"control_flops", "REAL",
-                  "FLOPs a step, of device work in control whose FLOPs are known"},
+                  "FLOPs per step, of device work in control whose FLOPs are known"},
     {"test_flops", "REAL", "the same in test"},
     {"control_tflops", "REAL", "TFLOP/s while that work runs in control"},
     {"test_tflops", "REAL", "the same in test"},
     {"diff_from_flops", "REAL",
-     "us a step, the part of the difference of its device time that comes from more or fewer "
+     "us per step, the part of the difference of its device time that comes from more or fewer "
      "FLOPs"},
-    {"diff_from_tflops", "REAL", "us a step, the rest: from fewer or more FLOPs a second"},
+    {"diff_from_tflops", "REAL", "us per step, the rest: from fewer or more FLOPs per second"},
     [BY_BYTES] = {"control_bytes", "REAL",
-                  "bytes a step, of device work in control whose bytes are known"},
+                  "bytes per step, of device work in control whose bytes are known"},
     {"test_bytes", "REAL", "the same in test"},
     {"control_gbs", "REAL", "GB/s while that work runs in control"},
     {"test_gbs", "REAL", "the same in test"},
     {"diff_from_bytes", "REAL",
-     "us a step, the part of the difference of its device time that comes from more or fewer "
+     "us per step, the part of the difference of its device time that comes from more or fewer "
      "bytes"},
-    {"diff_from_gbs", "REAL", "us a step, the rest: from fewer or more bytes a second"},
-    [BY_EVENTS] = {"control_events", "REAL", "host events a step in control"},
+    {"diff_from_gbs", "REAL", "us per step, the rest: from fewer or more bytes per second"},
+    [BY_EVENTS] = {"control_events", "REAL", "host events per step in control"},
     {"test_events", "REAL", "the same in test"},
     [BY_VALUES + KEY_OP] = {"op", "TEXT", "the value of this key; NULL if it is no key"},
     [BY_VALUES + KEY_TOP_OP] = {"top_op", "TEXT", "the same"},
@@ -289,7 +290,7 @@ static void add_sums(struct result *result, const struct keyed_sums *sums, const
     add_both(result, sums[0].self_time, sums[1].self_time, steps);
 }
 
-/* us a unit of work; 0: none is known. */
+/* us per unit of work; 0: none is known. */
 static double price(const struct keyed_measure *of)
 {
     return of->amount > 0 ? microseconds(of->time) / (double)of->amount : 0;

@@ -7,7 +7,7 @@
 static const struct table_column columns_of_work_diff[] = {
     {"name", "TEXT", "stable name of the operator or the kernel"},
     {"kind", "TEXT", "'operator' or 'kernel'"},
-    {"control_counts", "REAL", "executions a step in control, the median over the steps"},
+    {"control_counts", "REAL", "executions per step in control, the median over the steps"},
     {"test_counts", "REAL", "the same in test"},
     {"control_low", "INTEGER", "the fewest executions in a step of control"},
     {"control_high", "INTEGER", "the most executions in a step of control"},
@@ -15,7 +15,7 @@ static const struct table_column columns_of_work_diff[] = {
     {"test_high", "INTEGER", "the most executions in a step of test"},
     {"median_duration", "REAL", "us, of the executions of both sides"},
     {"size", "REAL",
-     "us a step: the difference of the counts, without its sign, times median_duration"},
+     "us per step: the difference of the counts, without its sign, times median_duration"},
     {"text", "TEXT", "the change in words, with the name as trace_label gives it"},
 };
 

@@ -213,7 +213,7 @@ static void put_few_steps(sqlite3_str *text, const struct checks *checks, const 
     if (one) {
         sqlite3_str_appendf(text, "'steady' leaves %s%s1 step of %lld",
                             c == t ? "" : sides_in_words[check->side], c == t ? "" : " ", of);
-        sqlite3_str_appendall(text, c == t ? " a side" : "");
+        sqlite3_str_appendall(text, c == t ? " per side" : "");
         if (c != t && check->same >= 0)
             sqlite3_str_appendf(text, ", test %lld", t);
         sqlite3_str_appendall(text, ": too few to tell how much steps vary");
@@ -223,7 +223,7 @@ static void put_few_steps(sqlite3_str *text, const struct checks *checks, const 
         sqlite3_str_appendf(text, "%s has ", sides_in_words[check->side]);
     sqlite3_str_appendf(text, "%lld step%s", numbers, numbers == 1 ? "" : "s");
     if (c == t)
-        sqlite3_str_appendall(text, " a side");
+        sqlite3_str_appendall(text, " per side");
     else if (check->same >= 0)
         sqlite3_str_appendf(text, ", test %lld", t);
     sqlite3_str_appendall(text, ": too few to tell how much steps vary");

@@ -18,7 +18,7 @@ void write_change_of_runs(struct writer *text, const struct run_changes *changes
     }
     if (change->high[1] > 0)
         write_number(text, change->counts[1]);
-    write_string(text, in_steps ? " a step" : " a trace");
+    write_string(text, in_steps ? " per step" : " per trace");
 }
 
 void write_change_to_graphs(struct writer *text, const struct graph_change *change, bool in_steps)

@@ -7,7 +7,7 @@
 #include "analysis/work/run_changes.h"
 #include "chart/writer.h"
 
-/* `X 9 -> 18 a step`, `X new, 97 a step`, `X gone, 4 a step`. Of whole traces: a trace. */
+/* `X 9 -> 18 per step`, `X new, 97 per step`, `X gone, 4 per step`. Of whole traces: a trace. */
 void write_change_of_runs(struct writer *text, const struct run_changes *changes,
                           const struct run_change *change, bool in_steps);
 

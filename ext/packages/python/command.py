@@ -169,19 +169,19 @@ def bound(paths: List[str], given: Dict[str, Any]) -> Bound:
 
 
 def check_runs(given: Dict[str, Any], values: Bound, percent: Optional[float]) -> None:
-    """Refuses what does not fit to several runs a side."""
+    """Refuses what does not fit to several runs per side."""
     for option in ("--html", "--open", "--clock"):
         if option in given:
-            raise Wrong(f"{option} needs one run a side: name one of each")
+            raise Wrong(f"{option} needs one run per side: name one of each")
     for name in ("rank", "iteration"):
         if values[f"control_{name}"] != values[f"test_{name}"]:
-            raise Wrong(f"--control-{name} and --test-{name} need one run a side; of several, give --{name}")
+            raise Wrong(f"--control-{name} and --test-{name} need one run per side; of several, give --{name}")
     if percent is not None and percent > 100:
         raise Wrong("--gate: of several runs, the limit is 100 % at most")
 
 
 def gate_runs(db: Any, values: Bound, percent: float) -> Tuple[int, str]:
-    """The same of several runs a side."""
+    """The same of several runs per side."""
     reason = next((reason for reason, in db.execute(runs.NOT_COMPARABLE, values)), None)
     names, rows = ask(db, runs.STEP, Bound(values, limit=percent))
     step = next((dict(zip(names, row)) for row in rows), None)

@@ -1,4 +1,4 @@
-"""Several runs a side: which they are, whether their steps differ, and what a gate says of them: trace_ab."""
+"""Several runs per side: which they are, whether their steps differ, and what a gate says of them: trace_ab."""
 import glob
 import json
 import os
@@ -92,7 +92,7 @@ def percents(row: Row) -> str:
 
 
 def needed(row: Row) -> str:
-    return f"{row['runs_needed']} runs a side would decide" if row["runs_needed"] is not None else ""
+    return f"{row['runs_needed']} runs per side would decide" if row["runs_needed"] is not None else ""
 
 
 def lines(db: Any, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:

@@ -107,7 +107,7 @@ TEST(memory_of_a_row)
         measure(FEW, again, &few[0], &few[1]);
         measure(MANY, again, &many[0], &many[1]);
         int64_t kept = many[0] - few[0], most = many[1] - few[1], rows = MANY - FEW;
-        unit_trying("%.1f bytes a row are kept, %.1f at most", (double)kept / (double)rows,
+        unit_trying("%.1f bytes per row are kept, %.1f at most", (double)kept / (double)rows,
                     (double)most / (double)rows);
         CHECK(kept <= 48 * rows);
         CHECK(most <= kept + 8 * rows);
