@@ -194,6 +194,26 @@ FROM trace_events('examples/recorded/trace.json.gz')
 WHERE phases = 'i' AND name = '[memory]'
 GROUP BY type, device;
 
+-- Does a collective move more bytes, or is the network slower?
+WITH both AS (
+  SELECT 0 AS side, * FROM trace_collectives('examples/gpu/control')
+  UNION ALL SELECT 1, * FROM trace_collectives('examples/gpu/test'))
+SELECT collective, process_group, seq, round(avg(transfer) FILTER (WHERE side = 0), 1) AS control,
+       round(avg(transfer) FILTER (WHERE side = 1), 1) AS test,
+       round(avg(bytes) FILTER (WHERE side = 1) / avg(bytes) FILTER (WHERE side = 0), 2) AS times_the_bytes,
+       round(avg(busbw_gbs) FILTER (WHERE side = 0), 1) AS control_gbs,
+       round(avg(busbw_gbs) FILTER (WHERE side = 1), 1) AS test_gbs
+FROM both
+GROUP BY collective, process_group, seq;
+
+-- How near to the peak of the device are operators, and which peak bounds them?
+SELECT op, round(control_flops_pct, 1) AS control_flops_pct, round(test_flops_pct, 1) AS test_flops_pct,
+       round(control_gbs_pct, 1) AS control_gbs_pct, test_bound
+FROM trace_diff_by('examples/h200/attention/control', 'examples/h200/attention/test', 'op')
+WHERE control_gbs IS NOT NULL
+ORDER BY control_device_time DESC
+LIMIT 3;
+
 -- What would a fix bring? At most the time on the critical path.
 SELECT kind, trace_label(name) AS name,
        round(total(dur) FILTER (WHERE seq IS NOT NULL) / count(DISTINCT iteration), 1) AS on_path,

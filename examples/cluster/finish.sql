@@ -111,10 +111,13 @@ CROSS JOIN json_each(offsets);
 DELETE FROM clock WHERE coalesce(offset_ns, 0) = 0;
 CREATE INDEX temp.clock_of ON clock (side, rank, step);
 
-INSERT INTO collectives
+INSERT INTO collectives (side, iteration, process_group, name, seq, rank_count, transfer, max_wait, last_rank,
+                         spread_end)
 -- With shared/collectives
 device_collective AS (
-  SELECT side, rank, iteration, process_group, name, start_ns, end_ns FROM aside.job_rows WHERE kind = 'collective'),
+  SELECT side, rank, iteration, process_group, name, start_ns, end_ns, NULL AS bytes, NULL AS about
+  FROM aside.job_rows
+  WHERE kind = 'collective'),
 host_collective AS (
   SELECT side, rank, iteration, process_group, name, start_ns, end_ns, event, 1 AS is_chosen
   FROM aside.job_rows

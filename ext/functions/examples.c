@@ -89,6 +89,9 @@ const struct example examples[] = {
                       "       round(diff_from_mean, 1) AS from_mean\n"
                       "FROM trace_diff_by(" PAIR ", 'op')\n"
                       "LIMIT 5;"},
+    {"trace_device_peaks", "SELECT type, peak, unit\n"
+                           "FROM trace_device_peaks('NVIDIA H200')\n"
+                           "WHERE type IN ('float32', 'bfloat16', 'memory');"},
     {"trace_work_diff", "SELECT text, kind, round(median_duration, 1) AS median, round(size, 1) "
                         "AS us\n"
                         "FROM trace_work_diff(" PAIR ")\n"
@@ -127,8 +130,8 @@ const struct example examples[] = {
      "FROM potential_stragglers(" GPU ")\n"
      "LIMIT 3;"},
     {"trace_collectives",
-     "SELECT iteration, trace_short_name(name) AS name, round(transfer, 1) AS us,\n"
-     "       round(max_wait, 1) AS max_wait, last_rank\n"
+     "SELECT iteration, collective, round(transfer, 1) AS us, round(max_wait, 1) AS max_wait,\n"
+     "       last_rank, bytes, round(busbw_gbs, 1) AS busbw_gbs\n"
      "FROM trace_collectives(" GPU ")\n"
      "LIMIT 4;"},
     {"trace_compared_ranks", "SELECT control_chosen, test_chosen, control_ranks, test_ranks, "

@@ -37,10 +37,12 @@ CREATE TABLE step_time (
   side TEXT NOT NULL, rank INTEGER NOT NULL, iteration INTEGER, is_steady INTEGER NOT NULL,
   class TEXT, name TEXT, time REAL, time_ns INTEGER, stratum TEXT);
 
--- trace_collectives(trace, 'all', 'all')
+-- trace_collectives(trace, 'all', 'all'); of merged summaries without `collective` and what follows
 CREATE TABLE collectives (
   side TEXT NOT NULL, iteration INTEGER, process_group TEXT, name TEXT, seq INTEGER NOT NULL,
-  rank_count INTEGER NOT NULL, transfer REAL, max_wait REAL, last_rank INTEGER, spread_end REAL);
+  rank_count INTEGER NOT NULL, transfer REAL, max_wait REAL, last_rank INTEGER, spread_end REAL, collective TEXT,
+  bytes INTEGER, group_size INTEGER, dtype TEXT, algbw_gbs REAL, busbw_gbs REAL, with_waits INTEGER, algorithm TEXT,
+  protocol TEXT, channels INTEGER);
 
 -- trace_diff(control, test, 'all', 'all', 'steady', 'steady', 'ALL', 0): full names
 CREATE TABLE diff (

@@ -102,11 +102,14 @@ CREATE TABLE owners (
   owner_id INTEGER PRIMARY KEY, op TEXT, top_op TEXT, module TEXT, annotation TEXT, shapes TEXT, types TEXT);
 CREATE TABLE kernel_owner_rows (
   id INTEGER PRIMARY KEY REFERENCES event_rows (id), owner_id INTEGER NOT NULL REFERENCES owners (owner_id),
-  graph_position INTEGER, gpu_annotation TEXT, op_id INTEGER, flops INTEGER, bytes INTEGER);
+  graph_position INTEGER, gpu_annotation TEXT, op_id INTEGER, flops INTEGER, bytes INTEGER,
+  collective TEXT, process_group TEXT, group_size INTEGER, dtype TEXT,
+  collective_bytes INTEGER, algorithm TEXT, protocol TEXT, channels INTEGER);
 
 CREATE TEMP TABLE owned AS
 SELECT first_id + event AS id, op, top_op, module, annotation, shapes, types, graph_position, gpu_annotation,
-       first_id + op_event AS op_id, flops, bytes
+       first_id + op_event AS op_id, flops, bytes, collective, process_group, group_size, dtype,
+       collective_bytes, algorithm, protocol, channels
 FROM temp.input
 CROSS JOIN trace_kernel_owners(path, 'all', 'all') AS k
 CROSS JOIN files AS f ON f.side = input.side AND f.file = k.file AND f.rank = k.rank;
@@ -115,7 +118,8 @@ SELECT DISTINCT NULL, op, top_op, module, annotation, shapes, types FROM temp.ow
 ORDER BY op, top_op, module, annotation, shapes, types;
 CREATE INDEX owners_by_op ON owners (op, top_op, shapes);
 INSERT INTO kernel_owner_rows
-SELECT k.id, o.owner_id, k.graph_position, k.gpu_annotation, k.op_id, k.flops, k.bytes
+SELECT k.id, o.owner_id, k.graph_position, k.gpu_annotation, k.op_id, k.flops, k.bytes, k.collective,
+       k.process_group, k.group_size, k.dtype, k.collective_bytes, k.algorithm, k.protocol, k.channels
 FROM temp.owned AS k
 CROSS JOIN owners AS o ON o.op IS k.op AND o.top_op IS k.top_op AND o.shapes IS k.shapes
   AND o.module IS k.module AND o.annotation IS k.annotation AND o.types IS k.types;
@@ -128,7 +132,8 @@ SELECT e.id, f.side, f.rank, e.iteration, f.file, CAST(e.id - f.first_id AS BIGI
        CAST((e.ts_ns - f.origin_ns) / 1000.0 AS DOUBLE) AS ts, CAST(e.dur_ns / 1000.0 AS DOUBLE) AS dur,
        CAST(e.link_id - f.first_id AS BIGINT) AS launch, o.op, o.top_op, o.module, o.annotation, o.shapes,
        o.types, k.graph_position, k.gpu_annotation, CAST(k.op_id - f.first_id AS BIGINT) AS op_event,
-       k.flops, k.bytes
+       k.flops, k.bytes, k.collective, k.process_group, k.group_size, k.dtype, k.collective_bytes, k.algorithm,
+       k.protocol, k.channels
 FROM kernel_owner_rows AS k
 JOIN event_rows AS e ON e.id = k.id
 JOIN files AS f ON f.file_id = e.file_id
@@ -181,8 +186,10 @@ CREATE TABLE diff_by_op (
   control_self_time REAL, test_self_time REAL, diff_self_time REAL, control_flops REAL, test_flops REAL,
   control_tflops REAL, test_tflops REAL, diff_from_flops REAL, diff_from_tflops REAL, control_bytes REAL,
   test_bytes REAL, control_gbs REAL, test_gbs REAL, diff_from_bytes REAL, diff_from_gbs REAL,
-  control_events REAL, test_events REAL, op TEXT, top_op TEXT, module TEXT, annotation TEXT, kernel TEXT,
-  kernel_type TEXT, cat TEXT, stream INTEGER, shapes TEXT, types TEXT, name TEXT, grid TEXT, block TEXT);
+  control_flops_pct REAL, test_flops_pct REAL, control_gbs_pct REAL, test_gbs_pct REAL, control_bound TEXT,
+  test_bound TEXT, control_events REAL, test_events REAL, op TEXT, top_op TEXT, module TEXT, annotation TEXT,
+  kernel TEXT, kernel_type TEXT, cat TEXT, stream INTEGER, shapes TEXT, types TEXT, name TEXT, grid TEXT, block TEXT,
+  collective TEXT, process_group TEXT);
 INSERT INTO diff_by_op
 SELECT d.* FROM temp.input AS c CROSS JOIN temp.input AS t
 CROSS JOIN trace_diff_by(c.path, t.path, 'op,shapes', 'all', 'all', 'steady', 'steady') AS d

@@ -1,27 +1,31 @@
 -- collectives: collectives matched across ranks (W2 to W4), in the CTE `matched`. A query that begins so has, or a
 -- database: device_collective and host_collective, those of W1, of which one is empty for each side; and clock, with
 -- the offsets of Q3 by side, rank and step: the iteration, or 'none'. All collectives of the host are there, and
--- is_chosen tells which are asked for; event is the position in the file.
+-- is_chosen tells which are asked for; event is the position in the file. Of those of the device, bytes are those of
+-- W6, and about is a number of the query's own, of which matched has that of the lowest rank.
 WITH covered AS ( -- busy_ns: the latest end of those of the rank that started before
   SELECT side, rank, iteration, process_group, name, start_ns, end_ns, is_chosen,
          max(end_ns) OVER (PARTITION BY side, rank ORDER BY start_ns, end_ns, iteration, event
                            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS busy_ns
   FROM host_collective),
 collective AS (
-  SELECT side, rank, iteration, process_group, name, start_ns, end_ns, NULL AS busy_ns, 0 AS on_host
+  SELECT side, rank, iteration, process_group, name, start_ns, end_ns, NULL AS busy_ns, 0 AS on_host, bytes, about
   FROM device_collective
   UNION ALL
-  SELECT side, rank, iteration, process_group, name, start_ns, end_ns, busy_ns, 1 FROM covered WHERE is_chosen),
+  SELECT side, rank, iteration, process_group, name, start_ns, end_ns, busy_ns, 1, NULL, NULL
+  FROM covered
+  WHERE is_chosen),
 numbered AS (
   SELECT c.side, iteration, process_group, name, c.rank, start_ns - coalesce(offset_ns, 0) AS ts_ns,
-         end_ns - start_ns AS dur_ns, max(0, coalesce(busy_ns - start_ns, 0)) AS busy_ns, on_host,
+         end_ns - start_ns AS dur_ns, max(0, coalesce(busy_ns - start_ns, 0)) AS busy_ns, on_host, bytes, about,
          row_number() OVER (PARTITION BY c.side, c.rank, iteration, process_group ORDER BY start_ns, end_ns, name) - 1
            AS seq
   FROM collective AS c
   LEFT JOIN clock ON clock.side = c.side AND clock.rank = c.rank AND clock.step = coalesce(iteration, 'none')),
 placed AS (
-  SELECT side, iteration, process_group, seq, rank, ts_ns, dur_ns, busy_ns, on_host,
-         first_value(name) OVER of_all AS first_name, max(ts_ns) OVER of_all AS last_ns
+  SELECT side, iteration, process_group, seq, rank, ts_ns, dur_ns, busy_ns, on_host, bytes,
+         first_value(name) OVER of_all AS first_name, first_value(about) OVER of_all AS about,
+         max(ts_ns) OVER of_all AS last_ns
   FROM numbered
   WINDOW of_all AS (PARTITION BY side, iteration, process_group, seq
                     ORDER BY rank ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)),
@@ -32,6 +36,6 @@ matched AS (
          CASE WHEN count(*) > 1 AND max(ts_ns + dur_ns) - min(ts_ns + dur_ns)
                                     <= max(min(dur_ns), (max(dur_ns - busy_ns) - min(dur_ns)) / 2 * max(on_host))
               THEN min(rank) FILTER (WHERE ts_ns = last_ns) END AS last_rank,
-         (max(ts_ns + dur_ns) - min(ts_ns + dur_ns)) / 1000.0 AS spread_end
+         (max(ts_ns + dur_ns) - min(ts_ns + dur_ns)) / 1000.0 AS spread_end, max(bytes) AS bytes, min(about) AS about
   FROM placed
   GROUP BY side, iteration, process_group, seq),

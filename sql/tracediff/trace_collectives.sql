@@ -1,4 +1,5 @@
--- trace_collectives: collectives matched across ranks: how long they transfer, and which rank the others wait for.
+-- trace_collectives: collectives matched across ranks: how long they transfer, at which bandwidth, and which rank the
+--                    others wait for.
 -- Family: ranks and the job
 -- Question: How long does each collective wait, for whom, and transfer?
 --
@@ -20,26 +21,38 @@
 --                           what an earlier one of the rank covers
 --   last_rank      INTEGER  rank that starts last, for which the others wait; NULL if there is none
 --   spread_end     REAL     us, from the first end to the last, by one clock
+--   collective     TEXT     what it does: all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce,
+--                           gather, scatter, send, recv, send_recv or barrier; NULL: not known, or of the host, like
+--                           all below
+--   bytes          INTEGER  bytes of one rank, of several the largest
+--   group_size     INTEGER  ranks of the group, also those that are not recorded
+--   dtype          TEXT     type of its elements, as PyTorch names it
+--   algbw_gbs      REAL     GB/s, bytes by transfer; NULL: not known, or last_rank is not known of several ranks
+--   busbw_gbs      REAL     GB/s, what each link carries: comparable between collectives and sizes of groups
+--   with_waits     INTEGER  1: ranks of the group are not recorded, so transfer may contain waits for them; NULL: no
+--                           bandwidth
+--   algorithm      TEXT     in the name of the kernel: RING, TREE, NVLS and so on
+--   protocol       TEXT     in the name of the kernel: LL, LL128 or SIMPLE; NCCL from 2.19 on has LL for all of them
+--   channels       INTEGER  the first number of the kernel's grid
 -- Grain: one row per iteration, process group and seq, in this order.
--- Rules: W1 to W4. Those of gloo and MPI, which hosts run, only where no device runs any.
+-- Rules: W1 to W8. Those of gloo and MPI, which hosts run, only where no device runs any.
 -- With shared/collectives
 selected AS MATERIALIZED (
-  SELECT file, event, rank, iteration, name
+  SELECT row_number() OVER () AS about, file, event, rank, iteration, name, process_group, collective,
+         collective_bytes AS bytes, group_size, dtype, algorithm, protocol, channels
   FROM trace_kernel_owners(:trace, coalesce(:ranks, 'all'), :iterations, NULL, :steps)
   WHERE kernel_type = 'COMMUNICATION'
   LIMIT -1),
-described AS MATERIALIZED (
-  SELECT file, event, ts_ns, dur_ns,
-         coalesce(args ->> '$."Process Group Name"', args ->> '$."Process Group Description"',
-                  args ->> '$."Process Group Ranks"') AS process_group
+timed AS MATERIALIZED (
+  SELECT file, event, ts_ns, dur_ns
   FROM trace_events(CASE WHEN EXISTS (SELECT 1 FROM selected) THEN :trace END, coalesce(:ranks, 'all'))
   WHERE device = 'GPU' AND ts_ns IS NOT NULL AND trace_kernel_type(name, cat) = 'COMMUNICATION'
   LIMIT -1),
 device_collective AS (
   SELECT 0 AS side, rank, iteration, coalesce(process_group, name) AS process_group, name, ts_ns AS start_ns,
-         ts_ns + dur_ns AS end_ns
+         ts_ns + dur_ns AS end_ns, bytes, about
   FROM selected
-  CROSS JOIN described USING (event, file)),
+  CROSS JOIN timed USING (event, file)),
 clock AS MATERIALIZED (
   SELECT 0 AS side, rank, coalesce(iteration, 'none') AS step, offset_ns
   FROM trace_job_clocks(:trace, :ranks, 'all', :steps)
@@ -53,7 +66,20 @@ host_collective AS (
   SELECT 0 AS side, rank, iteration, process_group, name, start_ns, end_ns, event,
          (rank, coalesce(iteration, 'none')) IN (SELECT rank, step FROM chosen) AS is_chosen
   FROM trace_job_ranks(CASE WHEN NOT EXISTS (SELECT 1 FROM selected) THEN :trace END, :ranks, :steps)
-  WHERE kind = 'host_collective' AND process_group IS NOT NULL)
-SELECT iteration, process_group, name, seq, rank_count, transfer, max_wait, last_rank, spread_end
-FROM matched
+  WHERE kind = 'host_collective' AND process_group IS NOT NULL),
+rated AS (
+  SELECT m.*, s.collective, s.group_size, s.dtype, s.algorithm, s.protocol, s.channels,
+         CASE WHEN last_rank IS NOT NULL OR rank_count = 1 THEN m.bytes / (1000 * transfer) END AS algbw_gbs,
+         (s.group_size - 1.0) / s.group_size AS others
+  FROM matched AS m
+  LEFT JOIN selected AS s USING (about))
+SELECT iteration, process_group, name, seq, rank_count, transfer, max_wait, last_rank, spread_end, collective, bytes,
+       group_size, dtype, algbw_gbs,
+       algbw_gbs * CASE WHEN collective = 'all_reduce' THEN 2 * others
+                        WHEN collective IN ('all_gather', 'reduce_scatter', 'all_to_all', 'gather', 'scatter')
+                        THEN others
+                        ELSE 1 END AS busbw_gbs,
+       CASE WHEN algbw_gbs IS NOT NULL THEN rank_count < coalesce(group_size, 2) END AS with_waits,
+       algorithm, protocol, channels
+FROM rated
 ORDER BY iteration, process_group, seq;

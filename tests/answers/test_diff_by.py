@@ -378,7 +378,8 @@ class DiffBy(Comparing):
 
     def test_errors(self):
         expected = ("trace_diff_by: keys must be one or more of op, top_op, module, annotation, kernel, kernel_type,"
-                    " cat, stream, shapes, types, name, grid and block, each once, separated by commas, not ")
+                    " cat, stream, shapes, types, name, grid, block, collective and process_group, each once,"
+                    " separated by commas, not ")
         for keys in ("'layer'", "''", "'op,'", "'op,op'", "'op shapes'", "','", "1"):
             self.assert_error(expected + keys + self.order("trace_diff_by"),
                               f"SELECT * FROM trace_diff_by('a', 'b', {keys})")

@@ -55,7 +55,7 @@ VALUES = {
     "most": (None, 1, 3), "fallible": (None, 0, 1), "control_untraced": (None, 3),
     "test_untraced": (None, 4),
     "control_memory": (None,), "test_memory": (None,),
-    "limit_percent": (0, 5, 300), "least_ms": (None, 0.01),
+    "name": (None, "NVIDIA H200"), "limit_percent": (0, 5, 300), "least_ms": (None, 0.01),
     "changes": ("[]", '[{"what": "device", "factor": 0.5}]', '[{"what": "host", "op": "aten::%", "set_us": 5}]',
                 '[{"what": "launch", "add_us": -3}, {"what": "device", "class": "memory", "remove": true}]')}
 # columns that hold positions in traceEvents
@@ -115,7 +115,7 @@ def random_call(rng, name, chance=0.35):
 
 def statement(name, call, columns=None):
     """SQL of a call, its arguments by name."""
-    terms = " AND ".join(f"{argument} = {quoted(value)}" for argument, value in call.items())
+    terms = " AND ".join(f"{argument} = {quoted(value)}" for argument, value in call.items()) or "true"
     return f"SELECT {', '.join(columns or functions()[name][1])} FROM {name} WHERE {terms}"
 
 

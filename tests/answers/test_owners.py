@@ -141,7 +141,8 @@ class Owners(InFolder):
             values = {"limit_percent": 5, "keys": "op", "operator_name": "a", "changes": "[]",
                       "schedule": '[{"rank": 0, "iteration": 1, "own_iteration": 1, "own_ts_ns": 0, "dur_ns": 0}]'}
             # which read no trace
-            if function != "execution_trace" and not function.startswith(("memory_", "tracediff_")):
+            if function not in ("execution_trace", "trace_device_peaks") and not function.startswith(
+                    ("memory_", "tracediff_")):
                 self.rows(f"SELECT * FROM {function} WHERE {' AND '.join(f'{name} = ?' for name in required)}",
                           *(values.get(name, "trace.json") for name in required))
                 asked += 1
@@ -209,7 +210,9 @@ class Owners(InFolder):
 class Collectives(InFolder):
     def read(self, trace, *arguments):
         """{(iteration, group, seq): the rest of a row as a dictionary}"""
-        cursor = self.db.execute(f"SELECT * FROM trace_collectives(?{', ?' * len(arguments)})", (trace, *arguments))
+        cursor = self.db.execute(
+            "SELECT iteration, process_group, seq, name, rank_count, transfer, max_wait, last_rank, spread_end"
+            f" FROM trace_collectives(?{', ?' * len(arguments)})", (trace, *arguments))
         columns = [column[0] for column in cursor.description]
         rows = [dict(zip(columns, row)) for row in cursor]
         return {(row.pop("iteration"), row.pop("process_group"), row.pop("seq")): row for row in rows}

@@ -51,7 +51,8 @@ SAME = {
         "SELECT * FROM trace_steps('{trace}')",
     "SELECT iteration, process_group, name, seq, rank_count, transfer, max_wait, last_rank, spread_end"
     " FROM collectives WHERE side = '{side}'":
-        "SELECT * FROM trace_collectives('{trace}', 'all', 'all')",
+        "SELECT iteration, process_group, name, seq, rank_count, transfer, max_wait, last_rank, spread_end"
+        " FROM trace_collectives('{trace}', 'all', 'all')",
     "SELECT iteration, seq, rank, ts, dur, waiting_rank, collective, process_group, queued, ts_ns, dur_ns,"
     " not_matched, not_tied"
     " FROM job_path WHERE side = '{side}'": "SELECT * FROM trace_job_path('{trace}', NULL, 'all')",

@@ -14,8 +14,8 @@ from test_documents import DOCUMENTS, read
 # where the rules of a letter are defined
 HOMES = {**dict.fromkeys("TKALCOZJXPBFWQVEMGNRHYU", "sql/RULES.md"), "D": "sql/HTA.md", "S": "ext/README.md"}
 LETTERS = "".join(HOMES)
-# of control characters, of C itself and of its compilers, of `[A-Z0-9]`: no rules
-LANGUAGES = ("C0", "C11", "C17", "C23", "O0", "Z0")
+# of control characters, of C itself and of its compilers, of `[A-Z0-9]`, of a device: no rules
+OTHERS = ("C0", "C11", "C17", "C23", "O0", "Z0", "L40")
 ENDINGS = (".c", ".h", ".S", ".py", ".sh", ".sql", ".awk", ".css", ".js", ".tsv", ".md")
 FILE = r"[\w*/.]*[\w*]\.(?:c|h|S|py|sh|sql|awk|css|js|tsv|md|png)"
 
@@ -48,7 +48,7 @@ def citations(text):
     """(letter, number) of `T5`, and of all in `S1 to S22`."""
     for letter, first, last in re.findall(rf"\b([{LETTERS}])(\d{{1,2}})(?: to \1(\d{{1,2}}))?\b", text):
         for number in range(int(first), int(last or first) + 1):
-            if f"{letter}{number}" not in LANGUAGES:
+            if f"{letter}{number}" not in OTHERS:
                 yield letter, number
 
 

@@ -248,7 +248,7 @@ class Queries(unittest.TestCase):
 
     PAIR = {side: os.path.join(ROOT, "examples", "gpu", side) for side in ("control", "test")}
     ARGUMENTS = {**PAIR, "trace": PAIR["test"], "operator_name": "aten::linear", "min_pattern_len": 1,
-                 "max_queue_length": 2}
+                 "max_queue_length": 2, "name": "NVIDIA H200"}
     TRACES = {"cupti_counters": os.path.join(ROOT, "examples", "counters")}
     SNAPSHOTS = {side: os.path.join(ROOT, "examples", "memory", f"training_{tokens}.pickle.gz")
                  for side, tokens in (("control", 128), ("test", 512))}

@@ -146,6 +146,16 @@ def write_traces(folder):
     write(place("bad/not.json"), "x")
     write(place("mixed/run/rank0.json"), run())
     write(place("mixed/rank0.json"), run())
+    told = {"Collective name": "send", "In msg nelems": 8, "Out msg nelems": 8, "dtype": "Float", "Group size": 2,
+            "Process Group Name": "pp"}
+    alone = kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 60, 10, 2, 20)
+    alone["args"].update(told, grid=[8, 1, 1])
+    write(place("nccl/rank0.json"), document(
+        event("record_param_comms", 10, 3, args=told), event("record_param_comms", 14, 3, args=told), launch(18, 2, 1),
+        kernel("ncclDevKernel_SendRecv", 30, 20, 1, 20), event("record_param_comms", 40, 10, args=told),
+        launch(42, 2, 2), alone,
+        event("aten::mm", 50, 8, args={"Input Dims": [[2, 2]] * 2, "Input type": ["float"] * 2}),
+        launch(52, 2, 3), kernel("gemm_tf32", 80, 5, 3), deviceProperties=[{"id": 0, "name": "NVIDIA H200"}]))
     write(place("bad/ends.json"), '{"traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 1}')
     write(place("bad/good.json"), run())
     rng = random.Random(1)

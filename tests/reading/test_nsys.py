@@ -301,7 +301,8 @@ class AgainstJson(InFolder):
             " ORDER BY 1, 2",
             "SELECT * FROM trace_step_path(?, 'all', 'all') ORDER BY 1, 2, 3, 4, 5, 6, 7, 8",
             "SELECT * FROM temporal_breakdown(?) ORDER BY rank",
-            "SELECT * FROM trace_collectives(?) ORDER BY 1, 2, 3, 4, 5",
+            "SELECT iteration, process_group, name, seq, rank_count, transfer, max_wait, last_rank, spread_end,"
+            " collective, bytes, algorithm, protocol FROM trace_collectives(?) ORDER BY 1, 2, 3, 4, 5",
             "SELECT * FROM cuda_kernel_launch_stats(?) ORDER BY 1, 2, 3, 4, 5")
 
     def ask(self, sql, path):

@@ -1,5 +1,6 @@
 #include "keyed.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,11 +40,13 @@ struct keyed_builder {
 /* KEYED_ARGS: it is not in args. */
 static enum keyed_arg arg_of_key(enum key key)
 {
-    return key == KEY_SHAPES  ? ARG_SHAPES
-           : key == KEY_TYPES ? ARG_TYPES
-           : key == KEY_GRID  ? ARG_GRID
-           : key == KEY_BLOCK ? ARG_BLOCK
-                              : KEYED_ARGS;
+    return key == KEY_SHAPES          ? ARG_SHAPES
+           : key == KEY_TYPES         ? ARG_TYPES
+           : key == KEY_GRID          ? ARG_GRID
+           : key == KEY_BLOCK         ? ARG_BLOCK
+           : key == KEY_COLLECTIVE    ? ARG_COLLECTIVE
+           : key == KEY_PROCESS_GROUP ? ARG_PROCESS_GROUP
+                                      : KEYED_ARGS;
 }
 
 static bool wanted(const struct keyed_builder *builder, size_t row)
@@ -206,7 +209,7 @@ static bool key_row(struct keyed_builder *builder, uint32_t row, const uint32_t 
         else if ((key == KEY_SHAPES || key == KEY_TYPES) && label != ROW_NONE &&
                  row_is(builder->file, label, CATEGORY_OPERATOR))
             ids[i] = builder->args[arg_of_key(key)][label];
-        else if ((key == KEY_GRID || key == KEY_BLOCK) && device)
+        else if (key >= KEY_GRID && device)
             ids[i] = builder->args[arg_of_key(key)][row];
         if (!done)
             return failure_memory(builder->failure);
@@ -422,13 +425,19 @@ static bool add_up(const struct keyed_builder *builder)
     return true;
 }
 
-static void add_measure(struct keyed_measure *measure, int64_t amount, int64_t dur)
+static void add_measure(struct keyed_measure *measure, int64_t amount, int64_t dur,
+                        const double *ideal)
 {
     if (amount == NUMBER_NONE)
         return;
     measure->kernels++;
     measure->amount += amount;
     measure->time += dur;
+    if (!ideal || isnan(*ideal))
+        return;
+    measure->peak_kernels++;
+    measure->peak_time += dur;
+    measure->ideal_time += *ideal;
 }
 
 /* F7. */
@@ -443,8 +452,10 @@ static bool add_work(const struct keyed_builder *builder)
         if (key == ROW_NONE || columns->kind[row] != KIND_WORK)
             continue;
         struct keyed_work *sums = &builder->keyed->work[key][builder->request->side];
-        add_measure(&sums->flops, work[row].flops, columns->dur[row]);
-        add_measure(&sums->bytes, work[row].bytes, columns->dur[row]);
+        add_measure(&sums->flops, work[row].flops, columns->dur[row],
+                    builder->request->ideal_flops ? &builder->request->ideal_flops[row] : NULL);
+        add_measure(&sums->bytes, work[row].bytes, columns->dur[row],
+                    builder->request->ideal_bytes ? &builder->request->ideal_bytes[row] : NULL);
     }
     return true;
 }
@@ -479,9 +490,10 @@ static bool prepare(struct keyed_builder *builder)
 }
 
 /* Says that values of a row's args are wanted. */
-static void want_args(struct keyed_builder *builder, uint32_t row, enum keyed_arg first)
+static void want_args(struct keyed_builder *builder, uint32_t row, enum keyed_arg first,
+                      enum keyed_arg end)
 {
-    for (int arg = (int)first; arg < (int)first + 2; arg++)
+    for (int arg = (int)first; arg < (int)end; arg++)
         if (builder->args[arg])
             builder->args[arg][row] = 0;
 }
@@ -490,7 +502,7 @@ static void want_args(struct keyed_builder *builder, uint32_t row, enum keyed_ar
 static void want_shapes(struct keyed_builder *builder, uint32_t label)
 {
     if (label != ROW_NONE && row_is(builder->file, label, CATEGORY_OPERATOR))
-        want_args(builder, label, ARG_SHAPES);
+        want_args(builder, label, ARG_SHAPES, ARG_GRID);
 }
 
 /* Finds the labels of host events and of device work. */
@@ -516,7 +528,7 @@ static bool find_labels(struct keyed_builder *builder)
         return false;
     for (size_t i = 0; i < builder->owners.count; i++) {
         want_shapes(builder, builder->owners.items[i].label[LEVEL_OP]);
-        want_args(builder, builder->owners.items[i].row, ARG_GRID);
+        want_args(builder, builder->owners.items[i].row, ARG_GRID, KEYED_ARGS);
     }
     return true;
 }

@@ -23,11 +23,21 @@ enum key {
     KEY_NAME,
     KEY_GRID,
     KEY_BLOCK,
+    KEY_COLLECTIVE,
+    KEY_PROCESS_GROUP,
     KEY_COUNT
 };
 
 /* Keys whose values are in args: those of operators, and those of device work. */
-enum keyed_arg { ARG_SHAPES, ARG_TYPES, ARG_GRID, ARG_BLOCK, KEYED_ARGS };
+enum keyed_arg {
+    ARG_SHAPES,
+    ARG_TYPES,
+    ARG_GRID,
+    ARG_BLOCK,
+    ARG_COLLECTIVE,
+    ARG_PROCESS_GROUP,
+    KEYED_ARGS
+};
 
 struct keyed_sums {
     int64_t executions, kernels, events;         /* B3, B5 and B6; of the host */
@@ -39,6 +49,10 @@ struct keyed_measure {
     int64_t kernels;
     wide_time amount; /* FLOPs or bytes */
     wide_time time;   /* ns */
+    /* Of that whose peak is known (F9): */
+    int64_t peak_kernels;
+    wide_time peak_time; /* ns */
+    double ideal_time;   /* us at the peak */
 };
 
 struct keyed_work {
@@ -56,6 +70,8 @@ struct keyed {
     bool wants_executions; /* else they are 0 */
     size_t run_width; /* an execution counts in one of rows with so many equal first keys; 0: all */
     bool wants_work;
+    bool wants_transfers; /* the bytes of collectives, too (F8) */
+    bool wants_peaks;     /* and how long the work takes at the peak (F9) */
     struct keyed_work (*work)[2]; /* the same; NULL unless `wants_work` */
     size_t count;
     /* private */
@@ -69,6 +85,7 @@ struct keyed_request {
     enum device_type device_type;
     int side;                /* 0 or 1 */
     const struct work *work; /* by row of device work, if it is asked for: read_args() may set it */
+    const double *ideal_flops, *ideal_bytes; /* us, the same; NAN: not known. NULL: not asked for */
     /* Sets values of args, ids in `names`. By enum keyed_arg, `values` are NULL or arrays by row,
     ** in which rows that are not NAME_NONE are wanted. Asked only for these or for work. */
     bool (*read_args)(void *from, struct trace_file *file, uint32_t *const *values);

@@ -185,7 +185,7 @@ struct share {
     uint32_t kernel, side;
 };
 
-struct shares {
+struct given_shares {
     struct share *items;
     size_t count, capacity;
 };
@@ -197,7 +197,7 @@ static int share_order(const void *a, const void *b)
     return order ? order : COMPARE(x->kernel, y->kernel);
 }
 
-static bool add_share(struct shares *shares, const bool *changed, subject of, uint32_t kernel,
+static bool add_share(struct given_shares *shares, const bool *changed, subject of, uint32_t kernel,
                       uint32_t side)
 {
     if (!changed[of])
@@ -208,8 +208,9 @@ static bool add_share(struct shares *shares, const bool *changed, subject of, ui
     return true;
 }
 
-static bool add_shares(struct shares *shares, const bool *changed, const struct side_runs *sides,
-                       const struct stopper *stopper, struct failure *failure)
+static bool add_shares(struct given_shares *shares, const bool *changed,
+                       const struct side_runs *sides, const struct stopper *stopper,
+                       struct failure *failure)
 {
     bool done = true;
     for (uint32_t side = 0; side < 2; side++)
@@ -263,7 +264,7 @@ bool given_work_leave_out(bool *changed, bool *in_graphs, size_t names,
                           const struct side_runs *sides, const struct stopper *stopper,
                           struct failure *failure)
 {
-    struct shares shares = {.items = NULL};
+    struct given_shares shares = {.items = NULL};
     struct kernel_sums *sums = sum_kernels(names, sides);
     bool done = (sums || failure_memory(failure)) &&
                 add_shares(&shares, changed, sides, stopper, failure) &&

@@ -1,6 +1,7 @@
 #include "kernel_work.h"
 
 #include "analysis/sums/owners.h"
+#include "shares.h"
 #include "base/memory.h"
 #include "base/sort.h"
 #include "file/stacks.h"
@@ -138,31 +139,21 @@ static int owned_order(const void *a, const void *b)
     return order ? order : COMPARE(x->row, y->row);
 }
 
-/* F3: the part of `whole` that belongs to [from, to) of a total duration. */
-static int64_t share(int64_t whole, wide_time from, wide_time to, wide_time total)
-{
-    if (whole == NUMBER_NONE)
-        return NUMBER_NONE;
-    return (int64_t)(whole * to / total - whole * from / total);
-}
-
 /* F3: divides the work of an operator among its device work. */
 static void divide(struct kernel_work *builder, const struct owned *items, size_t count,
                    const struct work *work)
 {
     const int64_t *dur = builder->file->columns.dur;
-    wide_time total = 0, from = 0;
-    int unit = 0; /* 2^unit ns, so that products fit */
+    wide_time total = 0;
+    struct shares shares;
     for (size_t i = 0; i < count; i++)
         total += dur[items[i].row];
-    while (total >> unit > INT64_MAX)
-        unit++;
+    shares_begin(&shares, total);
     for (size_t i = 0; i < count; i++) {
-        wide_time to = total > 0 ? from + dur[items[i].row] : 1, all = total > 0 ? total : 1;
-        builder->work[items[i].row] =
-            (struct work){share(work->flops, from >> unit, to >> unit, all >> unit),
-                          share(work->bytes, from >> unit, to >> unit, all >> unit)};
-        from = to;
+        int64_t own = dur[items[i].row];
+        builder->work[items[i].row] = (struct work){shares_of(&shares, own, work->flops),
+                                                    shares_of(&shares, own, work->bytes)};
+        shares_next(&shares, own);
     }
 }
 
@@ -240,6 +231,15 @@ struct work *kernel_work_end(struct kernel_work *work, const struct names *texts
         work->work = NULL;
     }
     return found;
+}
+
+uint32_t kernel_work_owned(const struct kernel_work *work, size_t i, const struct name **types)
+{
+    if (i >= work->count)
+        return ROW_NONE;
+    uint32_t id = work->args[WORK_TYPES][work->items[i].op];
+    *types = id == NAME_NONE ? NULL : &work->texts->items[id];
+    return work->items[i].row;
 }
 
 void kernel_work_free(struct kernel_work *work)

@@ -24,6 +24,10 @@ uint32_t *const *kernel_work_args(const struct kernel_work *work);
 /* As kernel_work_find(). */
 struct work *kernel_work_end(struct kernel_work *work, const struct names *texts);
 
+/* After that: row of the device work of index `i` that an operator owns, and what args say of the
+** types of its inputs, or NULL; ROW_NONE after the last one. */
+uint32_t kernel_work_owned(const struct kernel_work *work, size_t i, const struct name **types);
+
 /* NULL is allowed. */
 void kernel_work_free(struct kernel_work *work);
 

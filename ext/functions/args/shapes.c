@@ -7,7 +7,7 @@
 #include "text/text.h"
 #include "trace/args.h"
 
-enum { MOST_VALUE_READERS = 9 };
+enum { MOST_VALUE_READERS = 13 };
 
 /* A value of args, of operators. */
 struct value_reader {
@@ -125,22 +125,27 @@ static int find_values(struct value_reader *readers, int count, size_t row,
     const char *keys[MOST_VALUE_READERS];
     struct token found[MOST_VALUE_READERS];
     bool plain = !memchr(args, '\\', length);
-    int code = SQLITE_OK;
+    int code = SQLITE_OK, wanted = 0;
     for (int i = 0; i < count; i++)
-        keys[i] = readers[i].key;
+        if (readers[i].wanted)
+            keys[wanted++] = readers[i].key;
     if (plain)
-        scan_members(&object, keys, (size_t)count, found);
+        scan_members(&object, keys, (size_t)wanted, found);
+    const struct token *token = found;
     for (int i = 0; i < count && code == SQLITE_OK; i++) {
         struct value_reader *reader = &readers[i];
-        if (!reader->wanted || (plain && found[i].kind == TOKEN_NONE))
+        if (!reader->wanted)
             continue;
-        if (!plain || found[i].kind != TOKEN_NESTED) {
+        const struct token *value = token++;
+        if (plain && value->kind == TOKEN_NONE)
+            continue;
+        if (!plain || value->kind != TOKEN_NESTED) {
             code = ask_json(reader, args, length, names, &reader->values[row]);
             continue;
         }
-        if (MEMORY_GROW(reader->text, reader->capacity, found[i].length))
+        if (MEMORY_GROW(reader->text, reader->capacity, value->length))
             reader->values[row] =
-                names_intern(names, reader->text, write_dense(&found[i], reader->text));
+                names_intern(names, reader->text, write_dense(value, reader->text));
         code = reader->values[row] == NAME_NONE ? SQLITE_NOMEM : SQLITE_OK;
     }
     return code;

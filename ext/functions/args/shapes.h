@@ -19,7 +19,7 @@ bool shapes_read(struct call *call, struct trace_file *file, uint32_t *shapes, u
 enum { JSON_STRING_ROOM = 6 };
 size_t shapes_write_string(const unsigned char *text, size_t length, char *to);
 
-/* Reads the values that args have for at most 9 keys, which differ, as `->>` gives them, in one
+/* Reads the values that args have for at most 13 keys, which differ, as `->>` gives them, in one
 ** reading of the file. Of each key, the rows that are not NAME_NONE are wanted; `values[i]` may be
 ** NULL. */
 bool args_values_read(struct call *call, struct trace_file *file, const char *const *keys,

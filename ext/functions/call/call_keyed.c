@@ -1,8 +1,11 @@
 #include "call_keyed.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "functions/args/collective_args.h"
+#include "functions/args/device_peaks.h"
 #include "functions/args/kernel_work.h"
 #include "functions/args/shapes.h"
 #include "functions/args/sync_args.h"
@@ -14,13 +17,15 @@ struct args_source {
     bool syncs;
     struct kernel_work *work; /* NULL: not asked for */
     struct work *found;       /* of the same */
+    bool wants_transfers, wants_peaks;
+    struct ideal_times ideal;
     struct keyed_request *request;
 };
 
 /* The args to read of a file. */
 struct args_list {
-    const char *keys[KEYED_ARGS + SYNC_KEYS + WORK_ARGS];
-    uint32_t *values[KEYED_ARGS + SYNC_KEYS + WORK_ARGS];
+    const char *keys[KEYED_ARGS + SYNC_KEYS + WORK_ARGS + COLLECTIVE_ARGS];
+    uint32_t *values[KEYED_ARGS + SYNC_KEYS + WORK_ARGS + COLLECTIVE_ARGS];
     int count;
 };
 
@@ -42,32 +47,98 @@ static uint32_t *find_values(const struct args_list *list, const char *key)
     return NULL;
 }
 
-/* Adds what work wants. What is wanted twice is read once. */
-static void add_work_keys(struct args_list *list, const struct kernel_work *work, size_t rows)
+/* Adds keys of which others may be wanted already: what is wanted twice is read once. Their values
+** may be NULL. */
+static void share_keys(struct args_list *list, const char *const *keys, uint32_t *const *values,
+                       int count, size_t rows)
 {
-    for (int arg = 0; arg < WORK_ARGS; arg++) {
-        uint32_t *own = kernel_work_args(work)[arg];
-        uint32_t *shared = find_values(list, kernel_work_keys[arg]);
+    for (int arg = 0; arg < count; arg++) {
+        uint32_t *own = values[arg];
+        uint32_t *shared = find_values(list, keys[arg]);
         if (!shared)
-            add_key(list, kernel_work_keys[arg], own);
-        for (size_t row = 0; shared && row < rows; row++)
+            add_key(list, keys[arg], own);
+        for (size_t row = 0; shared && own && row < rows; row++)
             if (own[row] != NAME_NONE)
                 shared[row] = own[row];
     }
 }
 
-/* Computes the work of the file from what was read. */
-static bool find_work(struct args_source *source, const struct args_list *list, size_t rows)
+/* Takes the values of such keys that were read. */
+static void take_shared(const struct args_list *list, const char *const *keys,
+                        uint32_t *const *values, int count, size_t rows)
 {
-    for (int arg = 0; arg < WORK_ARGS; arg++) {
-        uint32_t *own = kernel_work_args(source->work)[arg];
-        const uint32_t *shared = find_values(list, kernel_work_keys[arg]);
-        for (size_t row = 0; row < rows; row++)
+    for (int arg = 0; arg < count; arg++) {
+        uint32_t *own = values[arg];
+        const uint32_t *shared = find_values(list, keys[arg]);
+        for (size_t row = 0; own && row < rows; row++)
             if (own[row] != NAME_NONE)
                 own[row] = shared[row];
     }
+}
+
+/* Computes the work of the file from what was read. */
+static bool find_work(struct args_source *source, const struct args_list *list,
+                      const struct trace_file *file)
+{
+    take_shared(list, kernel_work_keys, kernel_work_args(source->work), WORK_ARGS,
+                file->columns.count);
     source->request->work = source->found = kernel_work_end(source->work, source->names);
-    return source->found;
+    if (!source->found || !source->wants_peaks)
+        return source->found;
+    bool done = ideal_times_find(source->call, file, source->work, source->found, &source->ideal);
+    source->request->ideal_flops = source->ideal.flops;
+    source->request->ideal_bytes = source->ideal.bytes;
+    return done;
+}
+
+/* Sets the key `collective` of a row. */
+static bool name_collective(struct args_source *source, const struct collective_row *of,
+                            uint32_t *value)
+{
+    const char *name = collective_name(of->collective);
+    *value = name ? names_intern(source->names, name, strlen(name)) : NAME_NONE;
+    return !name || *value != NAME_NONE || failure_memory(&source->call->failure);
+}
+
+/* Sets the keys of collectives, and their bytes (F8), from what was read. */
+static bool find_collectives(struct args_source *source, struct collective_args *args,
+                             const struct args_list *list, struct trace_file *file,
+                             uint32_t *const *values)
+{
+    struct collective_rows found;
+    uint32_t *names = values[ARG_COLLECTIVE];
+    take_shared(list, collective_arg_keys, collective_args_values(args), COLLECTIVE_ARGS,
+                file->columns.count);
+    for (size_t row = 0; names && row < file->columns.count; row++)
+        names[row] = NAME_NONE;
+    bool done = collective_args_end(args, source->names, &found);
+    for (size_t i = 0; done && i < found.count; i++) {
+        const struct collective_row *of = &found.items[i];
+        done = !names || name_collective(source, of, &names[of->row]);
+        if (source->found && source->wants_transfers && of->bytes != NUMBER_NONE)
+            source->found[of->row].bytes = of->bytes;
+        if (source->ideal.bytes)
+            source->ideal.bytes[of->row] = NAN; /* F9.1 */
+    }
+    collective_rows_clear(&found);
+    return done;
+}
+
+/* Sets the key `process_group` of device work (W1). */
+static bool find_groups(struct args_source *source, const struct trace_file *file, uint32_t *values)
+{
+    size_t next = 0;
+    for (uint32_t row = 0; row < file->columns.count; row++) {
+        if (values[row] == NAME_NONE)
+            continue;
+        uint32_t group = collective_group(file, row, &next);
+        values[row] = group == NAME_NONE
+                          ? NAME_NONE
+                          : names_adopt(source->names, &file->names.items[group]);
+        if (group != NAME_NONE && values[row] == NAME_NONE)
+            return failure_memory(&source->call->failure);
+    }
+    return true;
 }
 
 static bool read_args(void *from, struct trace_file *file, uint32_t *const *values)
@@ -79,19 +150,29 @@ static bool read_args(void *from, struct trace_file *file, uint32_t *const *valu
     struct args_source *source = from;
     struct args_list list = {.count = 0};
     struct sync_wish wish = {.keys = {NULL}};
+    struct collective_args *collectives = NULL;
     size_t rows = file->columns.count;
-    bool done = !source->syncs || sync_wish_make(source->call, file, &wish);
-    for (int i = 0; i < KEYED_ARGS; i++)
+    bool done = (!source->syncs || sync_wish_make(source->call, file, &wish)) &&
+                (!(source->wants_transfers || values[ARG_COLLECTIVE]) ||
+                 (collectives = collective_args_begin(source->call, file, false)));
+    for (int i = 0; i < ARG_COLLECTIVE; i++)
         add_key(&list, keys[i], values[i]);
     for (int i = 0; i < SYNC_KEYS && source->syncs; i++)
         add_key(&list, wish.keys[i], wish.values[i]);
     if (source->work)
-        add_work_keys(&list, source->work, rows);
+        share_keys(&list, kernel_work_keys, kernel_work_args(source->work), WORK_ARGS, rows);
+    if (collectives)
+        share_keys(&list, collective_arg_keys, collective_args_values(collectives),
+                   COLLECTIVE_ARGS, rows);
     done = done &&
            args_values_read(source->call, file, list.keys, list.values, list.count,
                             source->names) &&
            (!source->syncs || sync_wish_keep(source->call, file, &wish, source->names)) &&
-           (!source->work || find_work(source, &list, rows));
+           (!source->work || find_work(source, &list, file)) &&
+           (!collectives || find_collectives(source, collectives, &list, file, values)) &&
+           (!values[ARG_PROCESS_GROUP] ||
+            find_groups(source, file, values[ARG_PROCESS_GROUP]));
+    collective_args_free(collectives);
     sync_wish_clear(&wish);
     return done;
 }
@@ -101,7 +182,8 @@ static bool add_keyed_file(struct call *call, struct keyed *keyed, struct keyed_
                            bool syncs)
 {
     struct args_source source = {
-        .call = call, .names = &keyed->names, .syncs = syncs, .request = request};
+        .call = call, .names = &keyed->names, .syncs = syncs, .request = request,
+        .wants_transfers = keyed->wants_transfers, .wants_peaks = keyed->wants_peaks};
     if (keyed->wants_work)
         source.work = kernel_work_begin(call, request->member);
     request->read_args = read_args;
@@ -110,6 +192,7 @@ static bool add_keyed_file(struct call *call, struct keyed *keyed, struct keyed_
                 keyed_add(keyed, request, call_stopper(call), &call->failure);
     kernel_work_free(source.work);
     memory_free(source.found);
+    ideal_times_clear(&source.ideal);
     return done;
 }
 

@@ -21,8 +21,9 @@ enum {
     BY_FROM_COUNTS = 9,
     BY_FLOPS = 17,
     BY_BYTES = 23,
-    BY_EVENTS = 29,
-    BY_VALUES = 31 /* by enum key */
+    BY_PEAKS = 29,
+    BY_EVENTS = 35,
+    BY_VALUES = 37 /* by enum key */
 };
 
 static const struct table_column columns_of_diff_by[] = {
@@ -65,6 +66,16 @@ static const struct table_column columns_of_diff_by[] = {
      "us per step, the part of the difference of its device time that comes from more or fewer "
      "bytes"},
     {"diff_from_gbs", "REAL", "us per step, the rest: from fewer or more bytes per second"},
+    [BY_PEAKS] = {"control_flops_pct", "REAL",
+                  "percent of the peak of the device (trace_device_peaks) at which that work runs; "
+                  "NULL: not known"},
+    {"test_flops_pct", "REAL", "the same in test"},
+    {"control_gbs_pct", "REAL",
+     "percent of the peak of the device's memory, of no collective; NULL: not known"},
+    {"test_gbs_pct", "REAL", "the same in test"},
+    {"control_bound", "TEXT",
+     "'compute' or 'memory': which of both peaks lets the work take longer; NULL: not known"},
+    {"test_bound", "TEXT", "the same in test"},
     [BY_EVENTS] = {"control_events", "REAL", "host events per step in control"},
     {"test_events", "REAL", "the same in test"},
     [BY_VALUES + KEY_OP] = {"op", "TEXT", "the value of this key; NULL if it is no key"},
@@ -80,6 +91,8 @@ static const struct table_column columns_of_diff_by[] = {
     [BY_VALUES + KEY_NAME] = {"name", "TEXT", "the same"},
     [BY_VALUES + KEY_GRID] = {"grid", "TEXT", "the same"},
     [BY_VALUES + KEY_BLOCK] = {"block", "TEXT", "the same"},
+    [BY_VALUES + KEY_COLLECTIVE] = {"collective", "TEXT", "the same"},
+    [BY_VALUES + KEY_PROCESS_GROUP] = {"process_group", "TEXT", "the same"},
 };
 
 static const unsigned char served_of_diff_by[COUNT_OF(columns_of_diff_by)] = {
@@ -90,6 +103,8 @@ static const unsigned char served_of_diff_by[COUNT_OF(columns_of_diff_by)] = {
     [BY_FLOPS + 3] = ON_DEMAND, [BY_FLOPS + 4] = ON_DEMAND, [BY_FLOPS + 5] = ON_DEMAND,
     [BY_BYTES] = ON_DEMAND,     [BY_BYTES + 1] = ON_DEMAND, [BY_BYTES + 2] = ON_DEMAND,
     [BY_BYTES + 3] = ON_DEMAND, [BY_BYTES + 4] = ON_DEMAND, [BY_BYTES + 5] = ON_DEMAND,
+    [BY_PEAKS] = ON_DEMAND,     [BY_PEAKS + 1] = ON_DEMAND, [BY_PEAKS + 2] = ON_DEMAND,
+    [BY_PEAKS + 3] = ON_DEMAND, [BY_PEAKS + 4] = ON_DEMAND, [BY_PEAKS + 5] = ON_DEMAND,
 };
 
 enum { BY_KEYS = 2, BY_DEVICE_TYPE = 7, BY_USE_SHORT_NAME };
@@ -99,7 +114,7 @@ static const struct argument arguments_of_diff_by[] = {
     {TEST_ARGUMENT},
     {"keys", TAKES_TEXT, true,
      "one or more of op, top_op, module, annotation, kernel, kernel_type, cat, stream, shapes, "
-     "types, name, grid and block, between commas"},
+     "types, name, grid, block, collective and process_group, between commas"},
     SELECTIONS_OF_DIFF,
     {USE_SHORT_NAME_ARGUMENT},
     {STEPS_ARGUMENT},
@@ -111,7 +126,9 @@ static const char *const key_names[] = {[KEY_OP] = "op",         [KEY_TOP_OP] = 
                                         [KEY_CAT] = "cat",       [KEY_STREAM] = "stream",
                                         [KEY_SHAPES] = "shapes", [KEY_TYPES] = "types",
                                         [KEY_NAME] = "name",     [KEY_GRID] = "grid",
-                                        [KEY_BLOCK] = "block"};
+                                        [KEY_BLOCK] = "block",
+                                        [KEY_COLLECTIVE] = "collective",
+                                        [KEY_PROCESS_GROUP] = "process_group"};
 
 /* Whether a text is one value of strict JSON, which ends where the text does. `room` holds
 ** JSON_ROOM(length) bytes. */
@@ -328,17 +345,50 @@ static void add_measured(struct result *result, const struct keyed_measure *cont
     result_real(result, mean_difference(control->time, steps[0], test->time, steps[1]) - from_work);
 }
 
+/* Adds the share of the peak (F9). */
+static void add_share(struct result *result, const struct keyed_measure *of)
+{
+    result_real(result,
+                of->peak_time > 0 ? 100 * of->ideal_time / microseconds(of->peak_time) : NAN);
+}
+
+/* F9.3. */
+static const char *bound(const struct keyed_work *work)
+{
+    const struct keyed_measure *flops = &work->flops, *bytes = &work->bytes;
+    if (bytes->peak_kernels == 0 || bytes->peak_kernels < flops->kernels ||
+        flops->peak_kernels < flops->kernels)
+        return NULL;
+    return flops->ideal_time > bytes->ideal_time ? "compute" : "memory";
+}
+
+/* Adds six columns, of both sides. */
+static void add_peaks(struct result *result, const struct keyed_work *work, bool known)
+{
+    if (!known) {
+        result_nulls(result, BY_EVENTS - BY_PEAKS);
+        return;
+    }
+    add_share(result, &work[0].flops);
+    add_share(result, &work[1].flops);
+    add_share(result, &work[0].bytes);
+    add_share(result, &work[1].bytes);
+    result_string(result, bound(&work[0]));
+    result_string(result, bound(&work[1]));
+}
+
 static void add_work(struct result *result, const struct keyed *keyed, size_t row,
                      const int64_t *steps)
 {
     const struct keyed_work *work = keyed->work ? keyed->work[row] : NULL;
     const struct keyed_sums *sums = keyed->sums[row];
-    for (int i = BY_FLOPS; i < BY_EVENTS && !work; i++)
-        result_null(result);
-    if (!work)
+    if (!work) {
+        result_nulls(result, BY_EVENTS - BY_FLOPS);
         return;
+    }
     add_measured(result, &work[0].flops, &work[1].flops, sums, steps, 1e6); /* a us: TFLOP/s */
     add_measured(result, &work[0].bytes, &work[1].bytes, sums, steps, 1e3); /* a us: GB/s */
+    add_peaks(result, work, keyed->wants_peaks);
 }
 
 static void add_keyed_rows(struct call *call, struct result *result, const struct keyed *keyed,
@@ -380,6 +430,10 @@ static int diff_by_produce(struct call *call, struct rows **rows)
                                  call_wants(call, BY_FROM_COUNTS + 1);
         for (int i = BY_FLOPS; i < BY_EVENTS; i++)
             keyed.wants_work = keyed.wants_work || call_wants(call, i);
+        for (int i = BY_BYTES; i < BY_EVENTS; i++)
+            keyed.wants_transfers = keyed.wants_transfers || call_wants(call, i);
+        for (int i = BY_PEAKS; i < BY_EVENTS; i++)
+            keyed.wants_peaks = keyed.wants_peaks || call_wants(call, i);
         keyed.rename = use_short_name == 2 ? name_stable : use_short_name == 1 ? name_short : NULL;
         struct call_trace opened[2];
         bool open = call_sides_open(call, opened);

@@ -7,6 +7,7 @@
 #include "naming/short_name.h"
 #include "functions/call/call_trace.h"
 #include "functions/call/graph_args.h"
+#include "functions/args/collective_args.h"
 #include "functions/args/kernel_work.h"
 #include "functions/args/shapes.h"
 
@@ -18,7 +19,15 @@ enum {
     OWNERS_GPU_ANNOTATION,
     OWNERS_OP_EVENT,
     OWNERS_FLOPS,
-    OWNERS_BYTES
+    OWNERS_BYTES,
+    OWNERS_COLLECTIVE,
+    OWNERS_GROUP,
+    OWNERS_GROUP_SIZE,
+    OWNERS_DTYPE,
+    OWNERS_COLLECTIVE_BYTES,
+    OWNERS_ALGORITHM,
+    OWNERS_PROTOCOL,
+    OWNERS_CHANNELS
 };
 
 static const struct table_column columns_of_owners[] = {
@@ -45,6 +54,16 @@ static const struct table_column columns_of_owners[] = {
     {"op_event", "INTEGER", "event of op; NULL if a graph tells op"},
     {"flops", "INTEGER", "FLOPs of the operator that owns it, by duration; NULL: not known"},
     {"bytes", "INTEGER", "bytes that the operator reads and writes, the same share"},
+    {"collective", "TEXT",
+     "of a collective what it does, all_reduce, all_gather and so on; NULL: not known, or none"},
+    {"process_group", "TEXT", "name of its process group, else its description or its ranks"},
+    {"group_size", "INTEGER", "ranks of the group"},
+    {"dtype", "TEXT", "type of its elements, as PyTorch names it: BFloat16"},
+    {"collective_bytes", "INTEGER", "bytes that its rank gives or gets"},
+    {"algorithm", "TEXT", "in the name of its kernel, such as RING or TREE"},
+    {"protocol", "TEXT",
+     "in the name of its kernel: LL, LL128 or SIMPLE; NCCL from 2.19 on has LL for all of them"},
+    {"channels", "INTEGER", "the first number of its grid"},
 };
 
 static const unsigned char served_of_owners[COUNT_OF(columns_of_owners)] = {
@@ -58,7 +77,15 @@ static const unsigned char served_of_owners[COUNT_OF(columns_of_owners)] = {
     [OWNERS_GPU_ANNOTATION] = ON_DEMAND,
     [OWNERS_OP_EVENT] = ON_DEMAND,
     [OWNERS_FLOPS] = ON_DEMAND,
-    [OWNERS_BYTES] = ON_DEMAND};
+    [OWNERS_BYTES] = ON_DEMAND,
+    [OWNERS_COLLECTIVE] = ON_DEMAND,
+    [OWNERS_GROUP] = ON_DEMAND,
+    [OWNERS_GROUP_SIZE] = ON_DEMAND,
+    [OWNERS_DTYPE] = ON_DEMAND,
+    [OWNERS_COLLECTIVE_BYTES] = ON_DEMAND,
+    [OWNERS_ALGORITHM] = ON_DEMAND,
+    [OWNERS_PROTOCOL] = ON_DEMAND,
+    [OWNERS_CHANNELS] = ON_DEMAND};
 
 static const struct argument arguments_of_owners[] = {
     {TRACE_ARGUMENT},
@@ -81,6 +108,8 @@ struct owners_file {
     char *scratch;           /* room for the longest name of the file */
     uint32_t *position; /* by row: in the replay of a graph; UINT32_MAX: in none; may be NULL */
     struct work *work;  /* by row; may be NULL */
+    struct collective_rows collectives;
+    size_t next_collective, next_group;
 };
 
 /* Adds the stable name of an id. */
@@ -94,6 +123,26 @@ static void add_stable_name(struct owners_file *of, uint32_t id)
             result_lost(of->result);
     }
     result_name(of->result, &of->texts, name ? of->stable[id] : NAME_NONE);
+}
+
+/* Adds the columns from OWNERS_COLLECTIVE on. */
+static void add_collective(struct owners_file *of, uint32_t row,
+                           const struct collective_row *collective)
+{
+    const struct trace_file *file = of->member->file;
+    const struct name *name = &file->names.items[file->columns.name[row]];
+    if (!collective) {
+        result_nulls(of->result, OWNERS_CHANNELS + 1 - OWNERS_COLLECTIVE);
+        return;
+    }
+    result_string(of->result, collective_name(collective->collective));
+    result_name(of->result, &file->names, collective_group(file, row, &of->next_group));
+    result_number(of->result, collective->group_size);
+    result_name(of->result, &of->texts, collective->dtype);
+    result_number(of->result, collective->bytes);
+    result_string(of->result, collective_algorithm(name));
+    result_string(of->result, collective_protocol(name));
+    result_number(of->result, collective->channels);
 }
 
 static void add_owner(struct owners_file *of, const struct owner *owner)
@@ -142,6 +191,7 @@ static void add_owner(struct owners_file *of, const struct owner *owner)
     result_number(result, op == ROW_NONE ? NUMBER_NONE : columns->event[op]);
     result_number(result, work ? work->flops : NUMBER_NONE);
     result_number(result, work ? work->bytes : NUMBER_NONE);
+    add_collective(of, row, collective_rows_at(&of->collectives, row, &of->next_collective));
 }
 
 /* Reads the shapes, and the types if they are wanted, of the operators that own work. */
@@ -187,6 +237,9 @@ static void add_owners(struct call *call, struct result *result, const struct ca
     if (call_wants(call, OWNERS_GPU_ANNOTATION))
         levels |= OWNER_GPU_ANNOTATION;
     bool work = call_wants(call, OWNERS_FLOPS) || call_wants(call, OWNERS_BYTES);
+    bool collectives = false;
+    for (int column = OWNERS_COLLECTIVE; column <= OWNERS_CHANNELS; column++)
+        collectives = collectives || call_wants(call, column);
     const struct graph_knowledge knowledge = graph_args_knowledge(graphs);
     const struct graph_member known = graph_member_of(&opened->trace, i, &knowledge);
     if (!member->chosen)
@@ -202,7 +255,10 @@ static void add_owners(struct call *call, struct result *result, const struct ca
                             failure) &&
                 (!shapes || read_owner_shapes(&of, types)) &&
                 (!position || find_positions(&of, known.nodes)) &&
-                (!work || (of.work = kernel_work_find(call, member)));
+                (!work || (of.work = kernel_work_find(call, member))) &&
+                (!collectives ||
+                 collective_args_find(call, member->file, call_wants(call, OWNERS_CHANNELS),
+                                      &of.texts, &of.collectives));
     for (size_t owner = 0; done && owner < of.owners.count; owner++) {
         add_owner(&of, &of.owners.items[owner]);
         done = stopper_goes_on(stopper, owner, failure);
@@ -213,6 +269,7 @@ static void add_owners(struct call *call, struct result *result, const struct ca
     memory_free(of.types);
     memory_free(of.position);
     memory_free(of.work);
+    collective_rows_clear(&of.collectives);
     names_clear(&of.texts);
     owners_clear(&of.owners);
 }

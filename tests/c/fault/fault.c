@@ -457,7 +457,12 @@ static const struct trial {
     {.name = "trace_kernel_owners, by flows",
      .sql = "SELECT * FROM trace_kernel_owners('ascend', 'all', 'all')"},
     {.name = "trace_collectives", .sql = "SELECT * FROM trace_collectives('a', 'all', 'all')"},
+    {.name = "trace_collectives, bytes",
+     .sql = "SELECT * FROM trace_collectives('nccl', 'all', 'all');"
+            "SELECT * FROM trace_device_peaks"},
     {.name = "trace_diff_by", .sql = "SELECT * FROM trace_diff_by('a', 'b', 'op,shapes,stream')"},
+    {.name = "trace_diff_by, collectives",
+     .sql = "SELECT * FROM trace_diff_by('nccl', 'nccl', 'collective,process_group')"},
     {.name = "error: no argument", .sql = "SELECT * FROM trace_diff('a')", .fails = true},
     {.name = "error: no such file", .sql = "SELECT * FROM trace_events('none')", .fails = true},
     {.name = "error: traces in folders", .sql = "SELECT * FROM trace_events('.')", .fails = true},
