@@ -48,7 +48,8 @@ struct trace_file *file_new(const char *path, struct failure *failure)
                                     .rank = -1,
                                     .part_count = 1,
                                     .first = NUMBER_NONE,
-                                    .last = NUMBER_NONE};
+                                    .last = NUMBER_NONE,
+                                    .health = {.waits_from = INT64_MAX}};
         file->path = memory_allocate(length + 1);
         file->shown = text_repaired(path, &length);
     }
@@ -83,6 +84,9 @@ void file_shrink(struct trace_file *file)
     memory_free(file->annotations);
     memory_free(file->groups);
     memory_free(file->xla);
+    memory_free(file->health.odd);
+    memory_free(file->health.launches);
+    memory_free(file->health.placed);
     if (file->source && file->source->release)
         file->source->release(file->origin);
     file->origin = NULL;
@@ -94,6 +98,7 @@ void file_shrink(struct trace_file *file)
     file->group_count = file->group_capacity = 0;
     file->xla = NULL;
     file->xla_count = file->xla_capacity = 0;
+    file->health = (struct file_health){.waits_from = INT64_MAX};
     file->loaded = false;
 }
 
@@ -133,6 +138,9 @@ size_t file_memory(const struct trace_file *file)
            file->annotation_count * sizeof *file->annotations +
            file->group_capacity * sizeof *file->groups +
            file->xla_capacity * sizeof *file->xla +
+           file->health.odd_capacity * sizeof *file->health.odd +
+           file->health.launch_capacity * sizeof *file->health.launches +
+           file->health.placed_capacity * sizeof *file->health.placed +
            file->tracks.capacity * sizeof *file->tracks.items + file->metadata_length +
            file->origin_size + file->part_count * sizeof *file->parts;
 }

@@ -7,6 +7,7 @@
 
 #include "reader/document.h"
 #include "columns.h"
+#include "health.h"
 #include "tracks.h"
 
 /* A host event that is a step (T11, T20). */
@@ -120,6 +121,7 @@ struct trace_file {
     size_t group_count, group_capacity;
     struct xla_said *xla; /* in the order of the file */
     size_t xla_count, xla_capacity;
+    struct file_health health;
 };
 
 /* Whether a row has a category. */

@@ -248,6 +248,8 @@ const struct example examples[] = {
                      "LIMIT 5;"},
     {"trace_files", "SELECT file, rank, steps, rows, problems\n"
                     "FROM trace_files(" GPU ");"},
+    {"trace_health", "SELECT severity, \"check\", what\n"
+                     "FROM trace_health('examples/counters');"},
     {"trace_metadata", "SELECT rank, key, substr(value, 1, 60) AS value\n"
                        "FROM trace_metadata(" GPU ")\n"
                        "WHERE key = 'distributedInfo';"},

@@ -12,6 +12,7 @@
 #define TABLE_FUNCTIONS(FUNCTION) \
     FUNCTION(trace_events) \
     FUNCTION(trace_files) \
+    FUNCTION(trace_health) \
     FUNCTION(trace_metadata) \
     FUNCTION(trace_steps) \
     FUNCTION(trace_ops) \

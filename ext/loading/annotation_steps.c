@@ -25,18 +25,29 @@ static bool takes_part(void *argument, size_t row)
             row_is(part->file, row, CATEGORY_OPERATOR));
 }
 
+/* Whether a framework names its steps so; sets `*form` if that tells more. */
+static bool is_known(const struct name *name, bool *form)
+{
+    struct step_form unused;
+    *form = step_form_read(name->text, name->length, &unused);
+    return *form || text_is(name->text, name->length, "scheduler.run_batch"); /* SGLang */
+}
+
+bool name_is_step(const struct name *name)
+{
+    bool unused;
+    return step_digits(name->text, name->text + name->length) || is_known(name, &unused);
+}
+
 bool known_names(const struct trace_file *file, unsigned char **known,
                  const struct stopper *stopper, struct failure *failure)
 {
     unsigned char *bits = memory_zeroed(file->names.count + 1, 1);
     bool any = false, done = bits || failure_memory(failure);
     for (size_t id = 0; done && id < file->names.count; id++) {
-        const struct name *name = &file->names.items[id];
-        struct step_form form;
-        if (step_form_read(name->text, name->length, &form))
-            bits[id] = KNOWN_STEP | KNOWN_FORM;
-        else if (text_is(name->text, name->length, "scheduler.run_batch")) /* SGLang */
-            bits[id] = KNOWN_STEP;
+        bool form;
+        if (is_known(&file->names.items[id], &form))
+            bits[id] = form ? KNOWN_STEP | KNOWN_FORM : KNOWN_STEP;
         any = any || bits[id];
         done = stopper_goes_on(stopper, id, failure);
     }

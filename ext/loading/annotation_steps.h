@@ -22,6 +22,9 @@ enum { KNOWN_STEP = 1, KNOWN_FORM = 2 };
 bool known_names(const struct trace_file *file, unsigned char **known,
                  const struct stopper *stopper, struct failure *failure);
 
+/* Whether a host event of that name is a step, of the profiler or of a framework. */
+bool name_is_step(const struct name *name);
+
 /* Makes the steps of a file of the events whose name has one of `bits` in `named`, by name id: of
 ** known annotations only, or of any host event but calls.
 ** 1. An event that starts inside another of its thread (spans.h) is not a step.

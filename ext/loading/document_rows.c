@@ -462,6 +462,7 @@ static void take_document(struct trace_file *file, struct document *document)
     file->events = document_events(document);
     file->skipped += document_skipped(document);
     file->json_size = document_bytes(document);
+    file->problems.skipped = problems->skipped;
     for (int i = 0; i < PROBLEM_COUNT; i++)
         if (problems->count[i] > 0) {
             if (file->problems.count[i] == 0 ||

@@ -7,7 +7,9 @@
 #include "document_rows.h"
 #include "file/kinds.h"
 #include "file/row_source.h"
-#include "link.h"
+#include "linking/launches.h"
+#include "linking/link.h"
+#include "odd_times.h"
 #include "profiler_steps.h"
 
 /* Moves the time of a row from the profiler's own zero to ns since 1970 (T1). */
@@ -38,6 +40,21 @@ static void span_ends(struct loading *loading, int64_t base)
     }
 }
 
+/* Finds the span of a file anew, over the events that have a time. */
+static void span_again(struct loading *loading)
+{
+    struct trace_file *file = loading->file;
+    const struct columns *columns = &file->columns;
+    file->first = file->last = NUMBER_NONE;
+    for (size_t row = 0; row < columns->count; row++) {
+        unsigned char phase = row_place(columns, row)->phase;
+        if (columns->kind[row] != KIND_TRACE &&
+            (phase == 'X' || phase == 'B' || (phase == 'b' && file->async)))
+            loading_span(file, columns->ts[row], columns->dur[row]);
+    }
+    span_ends(loading, file->base);
+}
+
 static bool add_base(struct loading *loading)
 {
     struct trace_file *file = loading->file;
@@ -54,14 +71,21 @@ static bool add_base(struct loading *loading)
          !__builtin_add_overflow(file->last, file->base, &file->last) &&
          file->first != NUMBER_NONE && file->last != NUMBER_NONE))
         return true;
-    file->first = file->last = NUMBER_NONE; /* over the events that have a time */
-    for (size_t row = 0; row < columns->count; row++) {
-        unsigned char phase = row_place(columns, row)->phase;
-        if (columns->kind[row] != KIND_TRACE &&
-            (phase == 'X' || phase == 'B' || (phase == 'b' && file->async)))
-            loading_span(file, columns->ts[row], columns->dur[row]);
-    }
-    span_ends(loading, file->base);
+    span_again(loading);
+    return true;
+}
+
+/* Reads times that no event can have in another way (I1, I2). */
+static bool mend_times(struct loading *loading)
+{
+    const struct file_health *health = &loading->file->health;
+    size_t untimed = health->odd_count;
+    if (untimed > 0)
+        span_again(loading);
+    if (!overruns_find(loading))
+        return false;
+    if (health->odd_count > untimed)
+        span_again(loading);
     return true;
 }
 
@@ -76,13 +100,16 @@ static bool finish(struct loading *loading)
     span_ends(loading, 0);
     table_clear(&file->tracks.table);
     table_clear(&file->columns.places.table);
-    if (!add_base(loading) || !links_find(file, loading->stopper, loading->failure) ||
+    if (!untimed_find(loading) || !add_base(loading) || !mend_times(loading) ||
+        !links_find(file, loading->stopper, loading->failure) ||
         !flows_follow(file, loading->flows, loading->flow_count, loading->stopper,
                       loading->failure) ||
         !bonds_follow(file, loading->bonds, loading->bond_count, loading->stopper,
                       loading->failure) ||
         !annotations_find(file, loading->externals, loading->external_count, loading->stopper,
                           loading->failure) ||
+        !unlaunched_place(file, loading->stopper, loading->failure) ||
+        !launches_find(file, loading->stopper, loading->failure) ||
         !steps_find(file, loading->stopper, loading->failure))
         return false;
     return links_count_missing(file, loading->stopper, loading->failure);

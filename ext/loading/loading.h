@@ -5,8 +5,8 @@
 #define TRACEDIFF_LOADING_H
 
 #include "annotations.h"
-#include "bonds.h"
-#include "flows.h"
+#include "linking/bonds.h"
+#include "linking/flows.h"
 #include "pairs.h"
 
 struct loading {

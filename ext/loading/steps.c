@@ -75,20 +75,32 @@ static uint32_t annotation_iteration(struct step_finder *finder, struct annotati
     return iteration;
 }
 
+/* The launch that says in which step work is: its own, or that of the work that places it (I8);
+** `*next` as in xla_of_row(). */
+static uint32_t placing_launch(const struct trace_file *file, size_t row, size_t *next)
+{
+    const struct file_health *health = &file->health;
+    while (*next < health->placed_count && health->placed[*next].row < row)
+        ++*next;
+    bool placed = *next < health->placed_count && health->placed[*next].row == row &&
+                  health->placed[*next].by != ROW_NONE;
+    return file->columns.link[placed ? health->placed[*next].by : row];
+}
+
 static bool assign_steps(struct step_finder *finder, struct failure *failure)
 {
     const struct columns *columns = &finder->file->columns;
     uint32_t *of = finder->steps->of;
-    size_t annotations = 0;
+    size_t annotations = 0, placed = 0;
     for (size_t row = 0; row < columns->count; row++) {
         if (!stopper_goes_on(finder->stopper, row, failure))
             return false;
         enum kind kind = columns->kind[row];
-        if (kind == KIND_WORK || kind == KIND_SYNC)
-            of[row] = columns->link[row] == ROW_NONE
-                          ? STEP_NONE
-                          : iteration_at(finder, columns->ts[columns->link[row]]);
-        else if (kind == KIND_ANNOTATION)
+        if (kind == KIND_WORK || kind == KIND_SYNC) {
+            uint32_t launch = placing_launch(finder->file, row, &placed);
+            of[row] =
+                launch == ROW_NONE ? STEP_NONE : iteration_at(finder, columns->ts[launch]);
+        } else if (kind == KIND_ANNOTATION)
             of[row] = annotation_iteration(finder, &finder->file->annotations[annotations++]);
         else
             of[row] = iteration_at(finder, columns->ts[row]);

@@ -324,7 +324,9 @@ static int bad_entry(struct document *document, size_t start, struct failure *fa
     if (document->first && document->in.at == start)
         return not_trace(document, "not JSON", byte);
     problem_add(&document->problems, PROBLEM_METADATA_SKIPPED, byte);
-    if (!resync_keys(&document->in, failure))
+    skipped_events_add(&document->problems.skipped, document->in.bytes + start,
+                       document->in.at - start);
+    if (!resync_keys(&document->in, &document->problems.skipped, failure))
         return -1;
     document->comma = true;
     return document->in.at < document->in.end ? 0 : ended(document);
@@ -362,7 +364,7 @@ static int top_level(struct document *document, struct failure *failure)
     case READ_TOO_LONG:
         problem_add(&document->problems, PROBLEM_TOO_LONG, excerpt_byte(&document->in, start));
         document->comma = document->first = false;
-        return resync_after_value(&document->in, failure) ? 0 : -1;
+        return resync_after_value(&document->in, &document->problems.skipped, failure) ? 0 : -1;
     case READ_END:
         return ended_early(document);
     default:
@@ -375,9 +377,11 @@ static int top_level(struct document *document, struct failure *failure)
         return 0;
     }
     if (scan_equal(&entry.key, "traceEvents")) {
-        if (document->events_seen)
+        if (document->events_seen) {
             problem_add(&document->problems, PROBLEM_DUPLICATE_KEY,
                         excerpt_byte(&document->in, start));
+            skipped_events_add(&document->problems.skipped, entry.value.at, entry.value.length);
+        }
         return 0;
     }
     bool taken =
@@ -464,7 +468,7 @@ static bool go_on(struct document *document, size_t start, bool end_too, bool *f
     if (in->at < in->end)
         in->at++;
     document->comma = true;
-    if (!resync_events(in, document->array_form, end_too, failure))
+    if (!resync_events(in, document->array_form, end_too, &document->problems.skipped, failure))
         return false;
     *found = in->at < in->end;
     return true;
@@ -518,16 +522,20 @@ static int element(struct document *document, struct event *event, struct failur
     ** its bytes. */
     int64_t byte = excerpt_byte(in, read == READ_BAD ? in->at : start);
     if (read == READ_TOO_LONG && !object) {
-        if (!resync_after_value(in, failure))
+        if (!resync_after_value(in, &document->problems.skipped, failure))
             return -1;
         return pass_over(document, PROBLEM_TOO_LONG, byte);
     }
+    const struct skipped_events skipped = document->problems.skipped;
     if (read != READ_BAD)
         in->at = in->end;
     if (!go_on(document, start, read != READ_END, &found, failure))
         return -1;
-    if (read == READ_END && !found)
+    if (read == READ_END && !found) {
+        document->problems.skipped = skipped; /* this one only has no end */
         return ended_early(document);
+    }
+    document->problems.skipped.elements++;
     if (read == READ_END && document->endless == 0)
         document->endless = byte;
     return pass_over(document, read == READ_TOO_LONG ? PROBLEM_TOO_LONG : PROBLEM_EVENT_SKIPPED,
@@ -551,6 +559,8 @@ static int after(struct document *document, struct failure *failure)
     }
     if (document->problems.count[PROBLEM_TRAILING] == 0)
         problem_add(&document->problems, PROBLEM_TRAILING, byte);
+    skipped_events_add(&document->problems.skipped, document->in.bytes + document->in.at,
+                       document->in.end - document->in.at);
     document->in.at = document->in.end;
     return 0;
 }

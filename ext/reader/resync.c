@@ -92,18 +92,19 @@ static bool read_on(struct excerpt *excerpt, bool *done, struct failure *failure
 
 /* Searches for a byte of `marks`, which has at most two, that is likely a place to resume. */
 static bool search(struct excerpt *excerpt, bool array_form, const char *marks,
-                   struct failure *failure)
+                   struct skipped_events *skipped, struct failure *failure)
 {
     const int64_t from = excerpt->origin + (int64_t)excerpt->at;
     for (bool done = false; !done;) {
         for (; excerpt->at < excerpt->end; excerpt->at++) {
             const unsigned char *p = excerpt->bytes + excerpt->at;
-            if (*p != marks[0] && (*p != marks[1] || !marks[1]))
-                continue;
-            if (is_undecided(excerpt, p))
-                break;
-            if (may_go_on(excerpt, from, array_form, p))
-                return true;
+            if (*p == marks[0] || (*p == marks[1] && marks[1])) {
+                if (is_undecided(excerpt, p))
+                    break;
+                if (may_go_on(excerpt, from, array_form, p))
+                    return true;
+            }
+            skipped_events_take(skipped, *p);
         }
         if (!read_on(excerpt, &done, failure))
             return false;
@@ -111,14 +112,16 @@ static bool search(struct excerpt *excerpt, bool array_form, const char *marks,
     return true;
 }
 
-bool resync_events(struct excerpt *excerpt, bool array_form, bool end_too, struct failure *failure)
+bool resync_events(struct excerpt *excerpt, bool array_form, bool end_too,
+                   struct skipped_events *skipped, struct failure *failure)
 {
-    return search(excerpt, array_form, end_too ? "{]" : "{", failure);
+    skipped->matched = 0;
+    return search(excerpt, array_form, end_too ? "{]" : "{", skipped, failure);
 }
 
-bool resync_keys(struct excerpt *excerpt, struct failure *failure)
+bool resync_keys(struct excerpt *excerpt, struct skipped_events *skipped, struct failure *failure)
 {
-    return search(excerpt, false, "\"", failure);
+    return search(excerpt, false, "\"", skipped, failure);
 }
 
 bool resync_is_event(struct excerpt *excerpt, bool *event, struct failure *failure)
@@ -132,13 +135,15 @@ bool resync_is_event(struct excerpt *excerpt, bool *event, struct failure *failu
     return true;
 }
 
-bool resync_after_value(struct excerpt *excerpt, struct failure *failure)
+bool resync_after_value(struct excerpt *excerpt, struct skipped_events *skipped,
+                        struct failure *failure)
 {
     bool string = false, escape = false;
     int64_t depth = 0;
     for (;;) {
         for (; excerpt->at < excerpt->end; excerpt->at++) {
             unsigned char c = excerpt->bytes[excerpt->at];
+            skipped_events_take(skipped, c);
             if (escape)
                 escape = false;
             else if (string && c == '\\')

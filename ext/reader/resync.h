@@ -9,11 +9,13 @@
 #define TRACEDIFF_RESYNC_H
 
 #include "excerpt.h"
+#include "text/problems.h"
 
 /* Searches from excerpt->at for the next event or, if `end_too`, for the bracket that ends the
 ** list of events, or for the end of the document. `array_form`: the list is the whole document.
-** excerpt->at moves to the place found. False on failure. */
-bool resync_events(struct excerpt *excerpt, bool array_form, bool end_too, struct failure *failure);
+** excerpt->at moves to the place found, and the events before it are counted. False on failure. */
+bool resync_events(struct excerpt *excerpt, bool array_form, bool end_too,
+                   struct skipped_events *skipped, struct failure *failure);
 
 /* Whether the brace at excerpt->at is likely the beginning of an event, judged by the key after
 ** it. False on failure. */
@@ -21,10 +23,11 @@ bool resync_is_event(struct excerpt *excerpt, bool *event, struct failure *failu
 
 /* As resync_events(), for top-level keys: searches for the next known key, or for the end of the
 ** document. */
-bool resync_keys(struct excerpt *excerpt, struct failure *failure);
+bool resync_keys(struct excerpt *excerpt, struct skipped_events *skipped, struct failure *failure);
 
 /* Skips the rest of a value that is too long to be held, from excerpt->at to the byte after it, or
-** to the end of the document. False on failure. */
-bool resync_after_value(struct excerpt *excerpt, struct failure *failure);
+** to the end of the document. Events in it are counted. False on failure. */
+bool resync_after_value(struct excerpt *excerpt, struct skipped_events *skipped,
+                        struct failure *failure);
 
 #endif

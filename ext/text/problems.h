@@ -6,6 +6,7 @@
 #ifndef TRACEDIFF_PROBLEMS_H
 #define TRACEDIFF_PROBLEMS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum problem {
@@ -49,9 +50,34 @@ enum problem {
     PROBLEM_COUNT
 };
 
+/* Events in bytes that are skipped, by their keys `"ph"` (I9). */
+struct skipped_events {
+    int64_t count;
+    int64_t elements; /* of the list, that were skipped for them */
+    unsigned char matched; /* bytes of the key, 4 up to its colon */
+};
+
+static inline void skipped_events_take(struct skipped_events *skipped, unsigned char byte)
+{
+    if (skipped->matched < 4) {
+        skipped->matched = byte == "\"ph\""[skipped->matched] ? skipped->matched + 1 : byte == '"';
+    } else if (byte > ' ') {
+        skipped->count += byte == ':';
+        skipped->matched = byte == '"';
+    }
+}
+
+static inline void skipped_events_add(struct skipped_events *skipped, const unsigned char *bytes,
+                                      size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        skipped_events_take(skipped, bytes[i]);
+}
+
 struct problems {
     int64_t count[PROBLEM_COUNT];
     int64_t first_byte[PROBLEM_COUNT];
+    struct skipped_events skipped; /* of a document */
 };
 
 /* Counts a problem, seen at a byte. */

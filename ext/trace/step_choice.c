@@ -45,6 +45,23 @@ static bool is_steady(int64_t number, const int64_t *numbers, size_t count)
     return count < 3 || (number != numbers[0] && number != numbers[count - 1]);
 }
 
+/* Leaves out steps that end after the first launch whose work had not run when the recording ended
+** (I5), unless none is left. */
+static void leave_waiting(const struct trace_member *member, unsigned char *chosen)
+{
+    const struct steps *steps = member->steps;
+    int64_t from = member->file->health.waits_from;
+    enum { WAITS = 2 };
+    bool left = false;
+    for (size_t i = 0; i < steps->count && from < INT64_MAX; i++)
+        if (steps->items[i].end > from)
+            chosen[steps->items[i].iteration] |= WAITS;
+    for (uint32_t i = 0; i < steps->iteration_count; i++)
+        left = left || chosen[i] == 1;
+    for (uint32_t i = 0; i < steps->iteration_count; i++)
+        chosen[i] = left ? chosen[i] == 1 : chosen[i] & 1;
+}
+
 /* Marks the chosen steps of a file; `numbers` are the file's own, ascending. */
 static void choose_steps(const struct trace_member *member, const struct selection *iterations,
                          int64_t lowest, const int64_t *numbers, size_t count,
@@ -63,8 +80,24 @@ static void choose_steps(const struct trace_member *member, const struct selecti
         if (iterations->kind == SELECT_PHASE)
             wanted = wanted && read_phase(member, i, &form) && same_phase(&form, iterations->phase);
         chosen[i] = wanted;
-        *steps += chosen[i];
     }
+    if (iterations->kind == SELECT_STEADY || iterations->kind == SELECT_PHASE)
+        leave_waiting(member, chosen);
+    for (uint32_t i = 0; i < member->steps->iteration_count; i++)
+        *steps += chosen[i];
+}
+
+bool trace_steady_steps(const struct trace_member *member, unsigned char *steady,
+                        struct failure *failure)
+{
+    const struct selection iterations = {.kind = SELECT_STEADY};
+    int64_t *numbers = memory_items(member->steps->iteration_count, sizeof *numbers), steps = 0;
+    if (!numbers)
+        return failure_memory(failure);
+    size_t count = own_steps(member, numbers);
+    choose_steps(member, &iterations, 0, numbers, count, steady, &steps);
+    memory_free(numbers);
+    return true;
 }
 
 bool trace_has_phase(const struct trace_member *member, const char *phase, bool *has,

@@ -33,6 +33,10 @@ bool trace_choose_steps(const struct trace *trace, const struct selection *itera
                         enum step_owners owners, const char *subject, struct step_choice *choice,
                         struct failure *failure);
 
+/* Marks the steady steps of a file (T12.1), by index of its iterations. */
+bool trace_steady_steps(const struct trace_member *member, unsigned char *steady,
+                        struct failure *failure);
+
 /* Whether a phase, or stratum, is that of a steady step of a file (T23). */
 bool trace_has_phase(const struct trace_member *member, const char *phase, bool *has,
                      struct failure *failure);

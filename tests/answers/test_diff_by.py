@@ -76,6 +76,9 @@ class Side:
                                  if step.rank == rank}) for rank in ranks_read}
         if chosen == "steady":
             numbers = {rank: of[1:-1] if len(of) > 2 else of for rank, of in numbers.items()}
+            steady = db.execute("SELECT DISTINCT rank, iteration FROM trace_step_time(?, ?)", (path, ranks)).fetchall()
+            numbers = {rank: [number for number in of if (rank, number) in steady]  # I5
+                       for rank, of in numbers.items()}
         everything = chosen == "all" or not any(numbers.values())
         self.steps = sum(len(of) for of in numbers.values()) or len(ranks_read)
         self.around = [row for place, row in self.events.items() if row.device == "CPU" and row.counts

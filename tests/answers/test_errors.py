@@ -542,7 +542,9 @@ class Damage(Errors):
         self.assertGreaterEqual(rows, at_least)
         self.assertEqual(self.files(path), [(path, 0, rows)])
         what, byte = re.fullmatch(r"'.*': (.*) at byte (\d+)", message).groups()
-        self.assertEqual(self.problems(path), {what: (1, int(byte))})
+        found = self.problems(path)
+        found.pop("empty steps", None)  # their work would come after the damage
+        self.assertEqual(found, {what: (1, int(byte))})
         self.assertEqual(self.value("SELECT sum(counts) FROM trace_ops(?, 0, 'all')", path) or 0, rows)
         self.assertLessEqual(len(self.rows("SELECT * FROM trace_steps(?)", path)), rows)
         self.assert_trace_error(message, path, DIFF_FUNCTIONS)
@@ -607,7 +609,8 @@ class Problems(Errors):
         first = text.index("@@") + 1 if "@@" in text else None
         path = write("t.json", text.replace("@@", ""))
         with self.subTest(what):
-            self.assertEqual(self.problems(path), {what: (expected.pop("count", 1), first)})
+            cut = {"cut": (1, None)} if expected.pop("cut", 0) else {}  # I9
+            self.assertEqual(self.problems(path), {what: (expected.pop("count", 1), first), **cut})
             self.assertEqual(self.rows("SELECT rows, skipped FROM trace_files(?)", path),
                              [(rows, expected.pop("skipped", 0))])
             self.assertEqual(self.value("SELECT count(*) FROM trace_events(?)", path), rows)
@@ -619,7 +622,7 @@ class Problems(Errors):
         def odd(name="op", ts=1, dur=2, **fields):
             return "@@" + json.dumps(event(name, ts, dur, **fields))
         trace = '{"traceEvents": [' + good + ", %s, " + good + "]}"
-        self.assert_problem("event skipped: not JSON", trace % '{"ph": "X", "ts": @@:}', 2, skipped=1)
+        self.assert_problem("event skipped: not JSON", trace % '{"ph": "X", "ts": @@:}', 2, skipped=1, cut=1)
         self.assert_problem("event skipped: not an object", trace % "@@5", 2, skipped=1)
         self.assert_problem("comma missing or doubled", trace % f"{good} @@{good}", 4)
         self.assert_problem("comma missing or doubled", trace % f"@@, {good}", 3)
@@ -635,7 +638,7 @@ class Problems(Errors):
         self.assert_problem("not Unicode: replaced by U+FFFD", trace % ("@@" + good.replace('"op"', r'"\ud800"')), 3)
         self.assert_problem("key given twice: the first counts", trace % ("@@" + good[:-1] + ', "name": "other"}'), 3)
         self.assert_problem("key given twice: the first counts",
-                            f'{{"traceEvents": [{good}], @@"traceEvents": [{good}]}}', 1)
+                            f'{{"traceEvents": [{good}], @@"traceEvents": [{good}]}}', 1, cut=1)
         self.assert_problem("metadata skipped: not JSON", f'{{"b": 1, "a": @@:, "traceEvents": [{good}]}}', 1)
         self.assert_problem("bytes after the document", trace % good + " @@more", 3)
         self.assert_problem("metadata left out: longer than 1 MiB",

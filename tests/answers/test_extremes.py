@@ -99,15 +99,17 @@ class Ends(InFolder):
         limits = (2**53, 2**54, 2**60, 1000 * 2**53, MOST)
         near = [ns for limit in limits for ns in range(limit - 2000, min(limit + 2000, MOST), 125)]
         times = near + [chance.randrange(2**53, MOST) for _ in range(3000)]
-        write("t.json", document(*(at("op", ns - MOST, MOST - ns) for ns in times), *(at("op", 0, ns) for ns in times)))
+        late = at("late", MOST, 0)  # so that nothing ends after the recording (I2)
+        write("t.json", document(*(at("op", ns - MOST, MOST - ns) for ns in times), *(at("op", 0, ns) for ns in times),
+                                 late))
         first, total, counts = min(times), sum(times) + sum(MOST - ns for ns in times), 2 * len(times)
         self.assertEqual(self.rows("SELECT ts, dur FROM trace_events('t.json') ORDER BY event"), [
             *(((ns - first) / 1000, (MOST - ns) / 1000) for ns in times),
-            *(((MOST - first) / 1000, ns / 1000) for ns in times)])
-        self.assertEqual(self.rows("SELECT total_duration, mean_duration FROM trace_ops('t.json')"), [
+            *(((MOST - first) / 1000, ns / 1000) for ns in times), ((2 * MOST - first) / 1000, 0)])
+        self.assertEqual(self.rows("SELECT total_duration, mean_duration FROM trace_ops('t.json') WHERE name = 'op'"), [
             (total / 1000, total / (1000 * counts))])
-        write("u.json", document(*(at("op", 0, ns) for ns in times)))
-        self.assertEqual(self.rows("SELECT diff_duration FROM trace_diff('t.json', 'u.json')"), [
+        write("u.json", document(*(at("op", 0, ns) for ns in times), late))
+        self.assertEqual(self.rows("SELECT diff_duration FROM trace_diff('t.json', 'u.json') WHERE name = 'op'"), [
             ((sum(times) - total) / 1000,)])
 
     def test_begins_and_ends(self):
@@ -214,14 +216,14 @@ class Everywhere(InFolder):
                              [(file.first_ns, file.last_ns) for file in read.files])
 
     def test_what_is_said(self):
-        write("t/rank0.json", document(step(0, 0, 10), step(1, 10, 10), *(
+        write("t/rank0.json", document(step(0, 0, 10), step(1, 10, 10), at("late", MOST, 0), *(
             one for number in (1, 2) for one in (
                 launch(number, 1, number), {**kernel("k", 0, us(MOST - 10**6), number), "tid": number}))))
         for function, arguments in (("gpu_kernel_breakdown", "'t', NULL, 1"),
                                     ("gpu_kernel_breakdown", "'t', NULL, 1, NULL")):
             self.assert_error(f"{function}: a sum is beyond 64 bits (trace 't')",
                               f"SELECT * FROM {function}({arguments})")
-        write("t/rank0.json", document(step(0, 0, 10), step(1, 10, 10), *(
+        write("t/rank0.json", document(step(0, 0, 10), step(1, 10, 10), at("late", MOST, 0), *(
             one for number, start in ((1, -MOST), (2, 10**6)) for one in (
                 launch(number, 1, number), kernel("k", us(start), us(MOST - 10**6), number)))))
         for function in ("temporal_breakdown", "gpu_kernel_type_breakdown"):  # trace_busy_time() says it

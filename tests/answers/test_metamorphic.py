@@ -43,7 +43,8 @@ VALUES = {
     "capture": (None,), "control_capture": (None,), "test_capture": (None,), "control_memory": (None,),
     "test_memory": (None,),
     "shapes": (None, 0, 1), "gains": (None, 0, 1), "off_path": (None, 0, 1),
-    "steps": (None, None, "profiler", "aten::%", '["ProfilerStep%", "nn.Module: %"]'),
+    **dict.fromkeys(("steps", "step_events"), (None, None, "profiler", "aten::%",
+                                               '["ProfilerStep%", "nn.Module: %"]')),
     "keys": ("op", "op,shapes", "kernel", "module,annotation", "name,types", "stream,kernel_type", "cat,top_op"),
     "include_last_profiler_step": (None, 0, 1), "include_memory_events": (None, 0),
     "include_memory_kernels": (None, 0), "duration_ratio": (None, 0.3, 1), "num_kernels": (None, 1, 3),
@@ -116,7 +117,8 @@ def random_call(rng, name, chance=0.35):
 def statement(name, call, columns=None):
     """SQL of a call, its arguments by name."""
     terms = " AND ".join(f"{argument} = {quoted(value)}" for argument, value in call.items()) or "true"
-    return f"SELECT {', '.join(columns or functions()[name][1])} FROM {name} WHERE {terms}"
+    columns = columns or ['"check"' if column == "check" else column for column in functions()[name][1]]  # a keyword
+    return f"SELECT {', '.join(columns)} FROM {name} WHERE {terms}"
 
 
 def positional(name, call):

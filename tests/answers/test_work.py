@@ -296,8 +296,8 @@ class Shares(InFolder):
 
     def test_durations_that_are_hardly_possible(self):
         events = alone("aten::mm", [[2 ** 20, 2 ** 20], [2 ** 20, 2 ** 20]], "bool", kernels=9)["traceEvents"]
-        write("trace.json", document(*({**each, "dur": 9.2e15} if each["cat"] == "kernel" else each
-                                       for each in events)))
+        write("trace.json", document(*({**each, "dur": 9.2e15, "tid": i} if each["cat"] == "kernel" else each
+                                       for i, each in enumerate(events)), event("late", 9.2e15, 1)))
         self.assertEqual(self.rows("SELECT sum(flops), min(flops), max(flops) FROM trace_kernel_owners('trace.json')"),
                          [(2 ** 61, 2 ** 61 // 9, 2 ** 61 // 9 + 1)])
 

@@ -29,6 +29,7 @@ from decimal import Context, Decimal, MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN
 from fractions import Fraction
 from typing import NamedTuple
 
+import oracle_health
 import oracle_marks
 from oracle_names import MTIA_SYNC
 from oracle_roles import int64, is_call, is_counted, is_known, is_step, step_number, works
@@ -85,6 +86,8 @@ class Event:
     step_num: int = None  # args.step_num, hlo_op and hlo_module, of an event without a category
     hlo_op: str = None
     hlo_module: str = None
+    context: int = None  # args.context, and whether it is communication: for I1
+    communicates: bool = False
 
 
 # end_ns is the end of its reach, which the event may not have (T20)
@@ -107,6 +110,11 @@ class File:
     steps: list = field(default_factory=list)
     flows: list = field(default_factory=list)
     named: bool = True  # its name may tell its rank
+    window_end_ns: int = None  # I2
+    edges: list = field(default_factory=list)  # the times of events E, which have no row
+    placed: dict = field(default_factory=dict)  # I8: {event: the event of the launch that says its step}
+    told_no_launch: list = field(default_factory=list)
+    waits_from_ns: int = None  # I5
 
     @functools.cached_property
     def counted(self):
@@ -246,7 +254,7 @@ def read_rows(file):
             pid=identifier(element.get("pid")), tid=identifier(element.get("tid")),
             stream=integer(args.get("stream")), correlation=integer(args.get("correlation")),
             external=integer(args.get("External id")), node=integer(args.get("graph node id")),
-            kernel=text(args.get("kernel")))
+            kernel=text(args.get("kernel")), context=integer(args.get("context")))
         if row.cat is None and row.stream is None:  # T9.8
             row.stream = integer_or_text(args.get("Stream Id"))
         if row.cat is None and row.correlation is None:  # T10.6
@@ -266,6 +274,10 @@ def read_rows(file):
     own_span = {begin.event for begin in file.rows if begin.cat == "Trace"}
     timed = [row for row in file.rows + ends if row.ts_ns is not None and row.cat != "Trace"
              and closed.get(row.event) not in own_span]
+    file.edges = [row.ts_ns for row in timed if row.ph in ("E", "e")]
+    windows = [plus(file.base_ns, nanoseconds(element.get("ts"))) for _, element in elements
+               if element.get("ph") == "i" and element.get("name") == "Record Window End"]
+    file.window_end_ns = windows[-1] if windows else None
     file.first_ns = min((row.ts_ns for row in timed), default=None)
     ends = [int64(row.ts_ns + (row.dur_ns or 0)) if row.ph == "X" else row.ts_ns for row in timed]
     file.last_ns = max((row.ts_ns if end is None else end for row, end in zip(timed, ends)), default=None)
@@ -436,8 +448,8 @@ def iterations(file):
         elif row.cat == "gpu_user_annotation":
             named = None if file.annotated else step_number(row)
             row.iteration = named if named is not None else step_at(annotations[row.event].ts_ns)
-        elif row.link is not None:
-            row.iteration = step_at(at[row.link].ts_ns)
+        elif row.link is not None or row.event in file.placed:
+            row.iteration = step_at(at[file.placed.get(row.event, row.link)].ts_ns)
 
 
 # ---- files of a trace -----------------------------------------------------
@@ -513,6 +525,8 @@ def finish(files, steps=None):
     if not files:
         raise NotATrace("no trace at all")
     assign_ranks(files)
+    for file in files:
+        oracle_health.mend(file, is_device_work)
     origins = defaultdict(list)
     for file in files:
         if file.first_ns is not None:
@@ -523,6 +537,8 @@ def finish(files, steps=None):
             if row.ts_ns is not None and origins[file.rank]:
                 row.ts_relative_ns = row.ts_ns - min(origins[file.rank])  # T2
         link(file.rows, file.flows)
+        oracle_health.place(file, is_device_work)
+        file.waits_from_ns = oracle_health.waits(file, is_call)
     trace = Trace(files)
     take_steps(trace, steps)
     return trace
@@ -576,6 +592,11 @@ def choose_steps(files, wanted):
         return None
     steady = {(path, step) for path, steps in present.items()
               for step in (steps if len(steps) < 3 else steps - {min(steps), max(steps)})}
+    for file in files:  # I5
+        late = {(file.path, step.iteration) for step in file.steps
+                if file.waits_from_ns is not None and step.end_ns > file.waits_from_ns}
+        own = {one for one in steady if one[0] == file.path}
+        steady -= late if own - late else set()
     if wanted == "steady":  # T12
         return steady
     if wanted == "first":

@@ -102,6 +102,16 @@ class Trace:
             row["pid"], row["tid"] = self.place(row.pop("track"))
             if row["ts"] is not None:
                 row["ts"] += self.base or 0
+        self.mend()
+
+    def mend(self):
+        """I2, as far as packets have it: what ends too long after all others begin has no duration."""
+        timed = [row for row in self.rows if row["ph"] in "XB" and row["ts"] is not None]
+        starts = [row["ts"] for row in timed]
+        for row in timed:
+            after = row["ts"] + (row["dur"] or 0) - max(starts)
+            if after > max(60 * 10**9, max(starts) - min(starts)):
+                row["dur"] = None
 
     def packet(self, data):
         event, self.events = self.events, self.events + 1

@@ -73,6 +73,17 @@ def syncs():
         launch(72, 2, 8), kernel("relu", 80, 5, 8))
 
 
+def odd():
+    """Something of each finding of trace_health but the last."""
+    return document(
+        *(one for number in range(4) for at in (1000 * number + 10,) for one in (
+            step(number, at, 900), launch(at, 5, number + 1), launch(at + 50, 5, number + 51),
+            kernel("gemm", at + 100, 3e6 if number == 1 else 50, number + 1))),
+        *(event("op", 0, 0) for _ in range(3)), event("op", 5, 1e12), kernel("ncclAllReduce", 2500, 20, 0, 20),
+        *(event(f"cudaStream{what}Capture", 1000 * at, 1, cat="cuda_runtime", args={"correlation": 90 + at})
+          for at, what in ((5, "Begin"), (6, "End"))))
+
+
 def write_damaged(folder, whole):
     """A large file cut at its end and with a byte changed in its middle."""
     os.mkdir(folder)
@@ -127,6 +138,7 @@ def write_traces(folder):
     write(place("b/rank1.json.gz"), rank(1, 3, ["op3", "op4"]))
     write(place("ascend/trace_view.json"), ascend())
     write(place("syncs/rank0.json"), syncs())
+    write(place("odd.json"), odd())
     write_job(place("job"), 80)  # of four ranks, two without a clock
     write_job(place("host_job"), 8, on_host=True)  # as record_param_comms
     for number in range(2):  # without collectives

@@ -1,7 +1,7 @@
 #include "step_windows.h"
 
 #include "base/memory.h"
-#include "loading/link.h"
+#include "linking/link.h"
 #include "busy.h"
 
 /* The thread with the most events of a category, TRACK_NONE without any; ties: the thread whose

@@ -1,7 +1,7 @@
 #include "sim_steps.h"
 
 #include "base/memory.h"
-#include "loading/link.h"
+#include "linking/link.h"
 #include "analysis/parts/busy.h"
 
 /* What the marks of a step say, ns. */

@@ -91,8 +91,9 @@ int call_trace_rows(struct call *call, const struct call_trace_request *request,
 #define STEADY_STEPS_TEXT                                                              \
     "integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase; " \
     "default 'steady'"
-#define STEPS_ARGUMENT                                                                          \
-    "steps", TAKES_STEPS, false,                                                                \
+#define STEPS_ARGUMENT STEPS_ARGUMENT_AS("steps")
+#define STEPS_ARGUMENT_AS(name)                                                                 \
+    name, TAKES_STEPS, false,                                                                   \
         "which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these; " \
         "default 'auto'"
 #define DEVICE_TYPE_ARGUMENT \

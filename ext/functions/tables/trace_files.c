@@ -3,6 +3,7 @@
 */
 #include <string.h>
 
+#include "analysis/health/findings.h"
 #include "chart/writer.h"
 #include "functions/call/call_trace.h"
 #include "sqlite/json_array.h"
@@ -52,10 +53,22 @@ static void write_problem(struct writer *list, const char *what, int64_t count, 
     write_string(list, "}");
 }
 
+/* Adds the findings of trace_health. */
+static bool write_findings(struct call *call, struct writer *list,
+                           const struct trace_member *member)
+{
+    struct health health = {.count = 0};
+    bool done = !member->chosen ||
+                health_find(&health, member, NULL, call_stopper(call), &call->failure);
+    for (size_t i = 0; i < health.count; i++)
+        write_problem(list, health_check_name(health.items[i].check), health.items[i].count, 0, -1);
+    return done;
+}
+
 /* `strict`: whether SQLite's JSON functions accept the metadata. `again`: how many more times
-** the file was given. */
-static void write_problems(struct writer *list, const struct trace_member *member, bool strict,
-                           size_t again)
+** the file was given. False on failure. */
+static bool write_problems(struct call *call, struct writer *list,
+                           const struct trace_member *member, bool strict, size_t again)
 {
     const struct trace_file *file = member->file;
     const struct failure *trouble = file ? &file->trouble : &member->failure;
@@ -75,7 +88,9 @@ static void write_problems(struct writer *list, const struct trace_member *membe
         write_problem(list, "metadata left out: not strict JSON, or nested too deep", 1, 0, -1);
     if (again > 0)
         write_problem(list, "file given more than once: read once", (int64_t)again, 0, -1);
+    bool done = write_findings(call, list, member);
     write_string(list, "]");
+    return done;
 }
 
 /* Finds the lowest and highest step number of a member. Returns how many there are. */
@@ -116,8 +131,7 @@ static void add_file_row(struct call *call, struct result *result, const struct 
     sqlite3_bind_text(metadata, 1, file->metadata, (int)file->metadata_length, SQLITE_STATIC);
     code = sqlite3_step(metadata);
     bool strict = code == SQLITE_ROW;
-    write_problems(&problems, member, strict, member->again);
-    if (problems.failed)
+    if (write_problems(call, &problems, member, strict, member->again) && problems.failed)
         result_lost(result);
     result_repaired(result, member->path, strlen(member->path));
     result_number(result, member->is_trace ? member->rank : NUMBER_NONE);

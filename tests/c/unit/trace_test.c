@@ -149,7 +149,7 @@ TEST(random_pairs)
         for (int i = 0; i < count; i++) {
             edges[i].phase = unit_random(2) ? 'B' : 'E';
             edges[i].name = (int)unit_random(4); /* 3: none */
-            edges[i].ts = (int)unit_random(30);
+            edges[i].ts = 1 + (int)unit_random(30); /* at 0 it may have no time (I3) */
             edges[i].thread = (int)unit_random(2);
             edges[i].row = edges[i].phase == 'B' ? rows++ : -1;
             edges[i].dur = -1;
@@ -270,6 +270,27 @@ static uint32_t first_within(const struct trace_file *file, size_t row)
     return first;
 }
 
+static bool is_work(const struct trace_file *file, size_t row)
+{
+    uint32_t cat = row_place(&file->columns, row)->cat;
+    return is(file, cat, "kernel") || is(file, cat, "gpu_memcpy");
+}
+
+/* I8. The launch of the linked work that starts last before work that tells none; ROW_NONE. */
+static uint32_t plain_placing(const struct trace_file *file, size_t row)
+{
+    const struct columns *columns = &file->columns;
+    uint32_t last = ROW_NONE;
+    if (!is_work(file, row) || columns->correlation[row] > 0)
+        return ROW_NONE;
+    for (size_t other = 0; other < columns->count; other++)
+        if (is_work(file, other) && plain_link(file, other) != ROW_NONE &&
+            columns->ts[other] < columns->ts[row] &&
+            (last == ROW_NONE || columns->ts[other] >= columns->ts[last]))
+            last = (uint32_t)other;
+    return last == ROW_NONE ? ROW_NONE : plain_link(file, last);
+}
+
 static int64_t plain_iteration(const struct trace_file *file, size_t row)
 {
     const struct columns *columns = &file->columns;
@@ -279,6 +300,7 @@ static int64_t plain_iteration(const struct trace_file *file, size_t row)
         return number;
     if (is_device(file, row) && !annotation) {
         uint32_t launch = plain_link(file, row);
+        launch = launch == ROW_NONE ? plain_placing(file, row) : launch;
         return launch == ROW_NONE ? -1 : plain_iteration(file, launch);
     }
     uint32_t first = annotation ? first_within(file, row) : ROW_NONE;
@@ -309,7 +331,7 @@ TEST(random_links_and_steps)
             uint32_t cat = unit_random(12), name = cat < 3 ? 4 : unit_random(12);
             uint32_t span = unit_random(3) ? 8 : 30; /* also none at all */
             put("{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\",\"ts\":%u,\"dur\":%u,\"args\":{",
-                cats[cat], names[name], unit_random(40), unit_random(span));
+                cats[cat], names[name], 1 + unit_random(40), unit_random(span));
             put("\"correlation\":%d}},", (int)unit_random(8) - 1);
         }
         struct trace_file *file = load_text();

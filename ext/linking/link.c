@@ -215,6 +215,7 @@ bool links_count_missing(struct trace_file *file, const struct stopper *stopper,
         bool backlog = link_is_backlog(columns, first, row);
         int64_t *total = backlog ? &file->backlog : &file->unlaunched;
         problem_add(&file->problems, backlog ? PROBLEM_BACKLOG : PROBLEM_NO_LAUNCH, 0);
+        file->health.backlog_kernels += backlog && row_is(file, row, CATEGORY_KERNEL);
         if (columns->dur[row] > 0 && __builtin_add_overflow(*total, columns->dur[row], total))
             *total = INT64_MAX;
     }
