@@ -25,6 +25,14 @@ void steps_clear(struct steps *steps)
     *steps = (struct steps){.by_annotation = false};
 }
 
+const char *file_label(const struct trace_file *file, size_t part)
+{
+    const char *label = file->labels;
+    while (part-- > 0)
+        label += strlen(label) + 1;
+    return label;
+}
+
 bool file_changed(const struct trace_file *file, struct failure *failure)
 {
     return failure_set(failure, FAILURE_READ,
@@ -121,6 +129,7 @@ void file_release(struct trace_file *file)
     memory_free(file->path);
     memory_free(file->metadata);
     memory_free(file->parts);
+    memory_free(file->labels);
     failure_clear(&file->trouble);
     names_clear(&file->names);
     memory_free(file);
@@ -142,7 +151,7 @@ size_t file_memory(const struct trace_file *file)
            file->health.launch_capacity * sizeof *file->health.launches +
            file->health.placed_capacity * sizeof *file->health.placed +
            file->tracks.capacity * sizeof *file->tracks.items + file->metadata_length +
-           file->origin_size + file->part_count * sizeof *file->parts;
+           file->origin_size + file->labels_size + file->part_count * sizeof *file->parts;
 }
 
 bool file_intern(struct trace_file *file, const char *text, size_t length, uint32_t *id,

@@ -60,7 +60,14 @@ struct stacks {
 };
 
 /* Where a rank comes from (T7). */
-enum rank_source { RANK_DISTRIBUTED_INFO, RANK_DATABASE, RANK_NAME, RANK_PROCESS, RANK_ORDER };
+enum rank_source {
+    RANK_DISTRIBUTED_INFO,
+    RANK_DATABASE,
+    RANK_NAME,
+    RANK_REPLICA,
+    RANK_PROCESS,
+    RANK_ORDER
+};
 
 struct row_source;
 
@@ -86,9 +93,11 @@ struct trace_file {
     int64_t rank;     /* -1: the file does not say */
     enum rank_source rank_source;
     const struct row_source *source; /* of a database; NULL: a JSON document */
-    size_t part;                     /* of a database: the index of its part that this is */
-    int64_t *parts;                  /* the ranks of all its parts, or -1; NULL: there is one */
+    size_t part;    /* of a database, or of a document with labels: the index of this part of it */
+    int64_t *parts; /* the ranks of all its parts, or -1; NULL: there is one */
     size_t part_count;
+    char *labels; /* of the parts of a document (T7.6), a NUL after each; NULL: there are none */
+    size_t labels_size;
     void *origin;       /* what the source needs to find rows again; owned */
     size_t origin_size; /* bytes */
     int64_t base;       /* baseTimeNanoseconds */
@@ -102,6 +111,8 @@ struct trace_file {
     int64_t backlog;    /* ns: the total of PROBLEM_BACKLOG */
     int64_t unlaunched; /* ns: the total of PROBLEM_NO_LAUNCH */
     int64_t events, skipped, json_size;
+    bool launches_known; /* by launches_count() */
+    int64_t launches, captured;
 
     struct names names;
     unsigned char *categories; /* by name id: enum category */
@@ -136,6 +147,9 @@ static inline uint32_t step_of(const struct steps *steps, size_t row)
 {
     return steps->of ? steps->of[row] : STEP_NONE;
 }
+
+/* The label of a part of a file that has labels. */
+const char *file_label(const struct trace_file *file, size_t part);
 
 /* Fails, because a file is not what it was when it was loaded. */
 bool file_changed(const struct trace_file *file, struct failure *failure);

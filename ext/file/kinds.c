@@ -84,6 +84,17 @@ static enum kind kind_of_row(const struct trace_file *file, size_t row)
 
 enum { BY_ROW = 0xff }; /* the rows of a place differ in kind */
 
+/* T9.8: device work without a stream is on that of its thread's number. */
+static void take_stream(const struct trace_file *file, struct place *place)
+{
+    const struct identifier *tid = &file->tracks.items[place->track].tid;
+    bool works = place->cat != NAME_NONE && (file->categories[place->cat] == CATEGORY_KERNEL ||
+                                             file->categories[place->cat] == CATEGORY_COPY);
+    if (works && !file->source && place->phase != 'M' && place->stream == NUMBER_NONE &&
+        tid->kind == IDENTIFIER_INTEGER)
+        place->stream = tid->value;
+}
+
 /* The kind of the rows of a place, or BY_ROW. */
 static unsigned char kind_of_place(const struct trace_file *file, const struct place *place)
 {
@@ -107,6 +118,7 @@ bool kinds_find(struct trace_file *file, const struct stopper *stopper, struct f
         done = stopper_goes_on(stopper, id, failure);
     }
     for (size_t i = 0; done && i < columns->places.count; i++) {
+        take_stream(file, &columns->places.items[i]);
         kinds[i] = kind_of_place(file, &columns->places.items[i]);
         done = stopper_goes_on(stopper, i, failure);
     }

@@ -3,11 +3,13 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "document_facts.h"
 #include "file/kinds.h"
 #include "file/roles.h"
 #include "file/xla.h"
 #include "groups.h"
 #include "loading.h"
+#include "rank_labels.h"
 #include "reader/event_values.h"
 #include "reader/memo.h"
 #include "text/ascii.h"
@@ -34,6 +36,7 @@ struct document_reading {
         struct place place;
         uint32_t number; /* of the place */
         enum category category;
+        bool is_read; /* its events are of the part that is read (T7.6) */
     } known[KNOWN]; /* of the forms met last; index: form % KNOWN */
 };
 
@@ -176,6 +179,8 @@ static const struct known *known_of(struct document_reading *reading, struct eve
         if (place->cat != NAME_NONE)
             name = &reading->file->names.items[place->cat];
         known->category = category_of(name->text, name->length);
+        known->is_read = rank_label_is_read(
+            reading->file, &reading->file->tracks.items[place->track].pid);
         place->phase = event->phase;
     }
     place->stream = stream;
@@ -372,8 +377,8 @@ static bool take_row(struct document_reading *reading, struct event *event)
     if (!name_of(reading, event, &name))
         return false;
     const struct known *known = known_of(reading, event);
-    if (!known)
-        return false;
+    if (!known || !known->is_read)
+        return known;
     int64_t ts = time_of(reading, event, EVENT_TS);
     int64_t dur = complete ? duration_of(reading, event, ts) : NUMBER_NONE;
     bool own_span = known->category == CATEGORY_TRACE;
@@ -445,33 +450,6 @@ static bool take_event(struct document_reading *reading, struct event *event)
     return (!file->phases[event->phase] && !is_end(file, event)) || take_row(reading, event);
 }
 
-/* Copies from the document what holds for the whole file. */
-static void take_document(struct trace_file *file, struct document *document)
-{
-    struct metadata *metadata = document_metadata(document);
-    struct problems *problems = document_problems(document);
-    file->identity = *document_identity(document);
-    file->rank = metadata->rank;
-    file->rank_source = RANK_DISTRIBUTED_INFO;
-    file->base = metadata->base;
-    file->has_base = metadata->has_base;
-    file->metadata = metadata->text;
-    file->metadata_length = metadata->length;
-    metadata->text = NULL;
-    file->outcome = document_outcome(document);
-    file->events = document_events(document);
-    file->skipped += document_skipped(document);
-    file->json_size = document_bytes(document);
-    file->problems.skipped = problems->skipped;
-    for (int i = 0; i < PROBLEM_COUNT; i++)
-        if (problems->count[i] > 0) {
-            if (file->problems.count[i] == 0 ||
-                (problems->first_byte[i] < file->problems.first_byte[i]))
-                file->problems.first_byte[i] = problems->first_byte[i];
-            file->problems.count[i] += problems->count[i];
-        }
-}
-
 static bool read_events(struct document_reading *reading)
 {
     struct event event;
@@ -507,6 +485,8 @@ static bool take_flow(struct document_reading *reading, const struct event *even
         return failure_memory(loading->failure);
     if (!track_of(reading, event, &flow.track))
         return false;
+    if (!rank_label_is_read(reading->file, &reading->file->tracks.items[flow.track].pid))
+        return true;
     loading->flows[loading->flow_count++] = flow;
     return true;
 }
@@ -534,6 +514,17 @@ static bool read_flows(struct document_reading *reading)
         if (!take_flow(reading, &event))
             return false;
     return result == 0 && reading->failure->code == FAILURE_NONE;
+}
+
+/* Whether the pid of the first event has a label: then all of the document tells the ranks. */
+static bool begins_with_label(struct document_reading *reading)
+{
+    struct event event;
+    const struct token *pid = &event.field[EVENT_PID];
+    if (document_next(reading->document, &event, reading->failure) <= 0 || event.phase == 0)
+        return false;
+    event_complete(&event);
+    return token_is_text(pid) && rank_label_length(pid->at, pid->length) > 0;
 }
 
 /* Reads a document without an X, B and E once more, with its async events instead (T3.5). */
@@ -580,17 +571,26 @@ bool document_rows_read(struct loading *loading)
     struct document_reading reading = {
         .loading = loading, .file = file, .failure = loading->failure};
     reading.document = document_open(file->path, &options, loading->failure);
-    bool done =
-        reading.document && (loading->whole ? read_events(&reading)
-                                            : document_begin(reading.document, loading->failure));
+    bool done = reading.document && rank_labels_take(loading);
+    if (done && file->labels && !source_same(document_identity(reading.document),
+                                             &loading->head->identity))
+        done = file_changed(file, loading->failure);
+    done = done && (loading->whole ? read_events(&reading)
+                                   : document_begin(reading.document, loading->failure));
     if (done && loading->whole && !reading.spans && !document_unsure(reading.document))
         done = read_async(&reading, &options);
     if (done) {
         loading->unsure = document_unsure(reading.document);
-        take_document(file, reading.document);
+        document_facts_take(file, reading.document);
         file->rank_known = loading->whole || file->rank >= 0 || file->outcome != DOCUMENT_WHOLE;
         document_take_trouble(reading.document, &file->trouble);
-        done = !reading.ascend || loading->unsure || read_flows(&reading);
+        if (loading->look && loading->whole)
+            done = rank_labels_find(loading);
+        else if (!loading->whole && file->rank >= 0 && begins_with_label(&reading))
+            file->rank_known = false;
+        done = done && (!reading.ascend || loading->unsure || !loading->whole ||
+                        read_flows(&reading)) &&
+               loading->failure->code == FAILURE_NONE;
     }
     document_close(reading.document);
     names_clear(&reading.ids);

@@ -10,7 +10,7 @@
 #include "linking/launches.h"
 #include "linking/link.h"
 #include "odd_times.h"
-#include "profiler_steps.h"
+#include "steps/profiler_steps.h"
 
 /* Moves the time of a row from the profiler's own zero to ns since 1970 (T1). */
 static void add_base_to(struct trace_file *file, size_t row)
@@ -173,6 +173,7 @@ static bool read_by(bool by_zlib, const char *path, const struct load_options *o
                 (loadings || failure_memory(failure));
     for (size_t i = 0; done && i < count; i++) {
         loadings[i] = (struct loading){.whole = whole,
+                                       .look = options->look,
                                        .idle = options->idle,
                                        .kept = options->kept,
                                        .head = options->head,

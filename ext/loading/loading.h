@@ -12,6 +12,7 @@
 struct loading {
     struct trace_file *file;
     bool whole;       /* false: what is known without the rows */
+    bool look;        /* as in struct load_options */
     atomic_int *idle; /* as in struct load_options, like `kept` and `head` */
     struct memo **kept;
     const struct trace_file *head;

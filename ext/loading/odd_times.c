@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "base/wide.h"
-#include "annotation_steps.h"
+#include "steps/annotation_steps.h"
 #include "file/kernel_type.h"
 #include "read_again.h"
 

@@ -24,8 +24,7 @@ struct document {
     struct separator separator;
 
     enum state state;
-    bool array_form;
-    bool events_seen; /* a list of events has begun */
+    bool array_form, events_seen, nodes_seen; /* a list of these has begun */
     bool comma;       /* the last thing before `at` was a comma */
     bool first;       /* no element of this list, or key of this object, has been read */
     int64_t events, skipped;
@@ -158,6 +157,8 @@ static int foreign(struct document *document, const char *what)
 /* Ends the reading: the document is truncated (rule 4). */
 static int ended_early(struct document *document)
 {
+    if (document->nodes_seen > document->events_seen)
+        return foreign(document, "an Execution Trace: execution_trace() reads it");
     document->state = STATE_END;
     document->outcome = DOCUMENT_DAMAGED;
     if (document->in.damage.code != FAILURE_NONE)
@@ -173,7 +174,7 @@ static int ended(struct document *document)
 {
     document->state = STATE_END;
     document->in.at = document->in.end;
-    if (document->in.damage.code != FAILURE_NONE)
+    if (document->in.damage.code != FAILURE_NONE || document->nodes_seen > document->events_seen)
         return ended_early(document);
     if (document->array_form && document->events > 0 && document->skipped == document->events)
         return not_trace(document, "not a trace: its array has no events", 0);
@@ -293,11 +294,11 @@ static const unsigned char *read_entry(struct document *document, struct scan *s
         entry->events = true;
         return p + 1;
     }
+    document->nodes_seen = document->nodes_seen || (*p == '[' && scan_equal(&entry->key, "nodes"));
     return scan_value(scan, p, &entry->value);
 }
 
-/* Resumes the list of events if an event follows its closing bracket. 1 if so, 0 if not, -1 on
-** failure. */
+/* Resumes the list of events if an event follows its bracket: 1; 0 if not, -1 on failure. */
 static int reopen(struct document *document, struct failure *failure)
 {
     int c = excerpt_peek(&document->in, failure);
@@ -432,8 +433,7 @@ static inline bool next_object(struct document *document, struct event *event)
     return true;
 }
 
-/* Reads an element that is not an object. It must be followed by a comma or a bracket: otherwise
-** it is a stray byte, not an element. */
+/* Reads an element that is no object. If no comma or bracket follows, it is a stray byte. */
 static const unsigned char *read_other(struct document *document, struct scan *scan,
                                        const unsigned char *p, void *to)
 {

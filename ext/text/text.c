@@ -195,3 +195,24 @@ size_t text_visible(char *text, size_t length)
     }
     return (size_t)(to - bytes);
 }
+
+int text_order(const char *a, const char *b)
+{
+    const char *x = a, *y = b;
+    while (*x && *y) {
+        if (!is_digit(*x) || !is_digit(*y)) {
+            if (*x != *y)
+                break;
+            x++, y++;
+            continue;
+        }
+        size_t i = strspn(x, "0"), j = strspn(y, "0");
+        size_t m = strspn(x + i, "0123456789"), n = strspn(y + j, "0123456789");
+        int order = m != n ? (m > n) - (m < n) : memcmp(x + i, y + j, m);
+        if (order)
+            return order;
+        x += i + m;
+        y += j + n;
+    }
+    return *x != *y ? (unsigned char)*x - (unsigned char)*y : strcmp(a, b);
+}

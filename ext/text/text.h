@@ -47,6 +47,10 @@ size_t text_decode(const unsigned char *from, size_t length, unsigned char *to,
 /* Whether the text between the quotes decodes to `expected`, which is ASCII without backslashes. */
 bool text_says(const unsigned char *from, size_t length, const char *expected);
 
+/* Compares texts as strcmp() does, but digits as numbers: `a2` is before `a10` (T7.3). 0: they are
+** equal. */
+int text_order(const char *a, const char *b);
+
 /* Copies a text and replaces bytes that are not UTF-8 as in rule 3. `to` must have room for 3
 ** times `length` bytes; returns the number of bytes written. */
 size_t text_repair(const unsigned char *from, size_t length, unsigned char *to);

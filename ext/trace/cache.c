@@ -174,15 +174,15 @@ struct wanted_file {
 };
 
 /* Whether an entry serves. If only the head is wanted, a loaded file serves whatever its phases and
-** its part. The look at a database is all that there is to know before its rows; the head of
-** another file may lack what its end says. */
+** its part. The look at a database, or at a document with labels, is all that there is to know
+** before its rows; the head of another file may lack what its end says. */
 static bool serves(const void *wanted, uint32_t i)
 {
     const struct wanted_file *of = wanted;
     const struct cache_entry *entry = &of->cache->entries[i];
     return !entry->stale && entry->file->loaded == of->loaded &&
            same_file(entry->file, of->request->path, of->identity) &&
-           (of->peek || (of->request->look && entry->file->source) ||
+           (of->peek || (of->request->look && (entry->file->source || entry->file->labels)) ||
             (of->loaded && entry->file->part == of->request->part &&
              file_has_phases(entry->file, of->request->phases)));
 }

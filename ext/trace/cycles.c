@@ -30,6 +30,12 @@ static size_t first_of_rank(const struct trace *trace, size_t rank_index, size_t
     return i;
 }
 
+/* Whether steps are those of a pattern. */
+static bool is_like(const struct step_wish *wish)
+{
+    return wish && wish->kind == STEPS_LIKE;
+}
+
 /* Marks two files that cannot be cycles of one run (T8). Returns whether that is to be an error. */
 static bool mark_clash(struct trace_member *one, struct trace_member *other, bool check)
 {
@@ -101,12 +107,60 @@ static bool make_steps(struct trace *trace, const struct step_wish *wish,
             continue;
         member->steps = wish && wish->kind == STEPS_PROFILER ? &member->file->profiler_steps
                                                              : steps_of_file(member->file);
-        if (!wish || wish->kind != STEPS_LIKE)
+        if (!is_like(wish))
             continue;
         member->steps = member->own_steps = memory_zeroed(1, sizeof *member->own_steps);
         if (!member->own_steps)
             return failure_memory(failure);
         if (!wished_steps_make(member->own_steps, member->file, wish, stopper, failure))
+            return false;
+    }
+    return true;
+}
+
+/* The host event of a file that lasts longest; without any, the first event. */
+static uint32_t longest_row(const struct trace_file *file)
+{
+    const struct columns *columns = &file->columns;
+    uint32_t longest = 0;
+    int64_t most = 0;
+    for (size_t row = 0; row < columns->count; row++)
+        if (columns->kind[row] <= KIND_DRIVER_CALL && columns->ts[row] != NUMBER_NONE &&
+            columns->dur[row] > most) {
+            most = columns->dur[row];
+            longest = (uint32_t)row;
+        }
+    return longest;
+}
+
+/* Makes a file one step, of the name of a row. */
+static bool make_whole(struct trace_member *member, uint32_t row, struct failure *failure)
+{
+    const struct trace_file *file = member->file;
+    struct steps *steps = member->own_steps = memory_zeroed(1, sizeof *steps);
+    if (!steps)
+        return failure_memory(failure);
+    member->steps = steps;
+    steps->iterations = memory_zeroed(1, sizeof *steps->iterations);
+    steps->first = memory_zeroed(1, sizeof *steps->first);
+    steps->items = memory_zeroed(1, sizeof *steps->items);
+    steps->of = memory_zeroed(file->columns.count, sizeof *steps->of);
+    if (!steps->iterations || !steps->first || !steps->items || !steps->of)
+        return failure_memory(failure);
+    steps->items[0] =
+        (struct step){.row = row, .start = file->first, .end = file->last, .form = NAME_NONE};
+    steps->iteration_count = steps->count = 1;
+    return true;
+}
+
+/* T8.2: files of one process that have no steps are steps. */
+static bool make_files_steps(struct trace *trace, struct failure *failure)
+{
+    for (size_t i = 0; i < trace->count; i++) {
+        struct trace_member *member = &trace->members[i];
+        if (member->chosen && member->rank_source == RANK_PROCESS && member->steps->count == 0 &&
+            member->file->first != NUMBER_NONE &&
+            !make_whole(member, longest_row(member->file), failure))
             return false;
     }
     return true;
@@ -189,7 +243,7 @@ static bool number_steps(struct trace *trace, bool check, struct failure *failur
 static bool check_wish(const struct trace *trace, const struct step_wish *wish, const char *subject,
                        struct failure *failure)
 {
-    if (!wish || wish->kind != STEPS_LIKE)
+    if (!is_like(wish))
         return true;
     for (size_t i = 0; i < trace->count; i++)
         if (trace->members[i].chosen && trace->members[i].steps->count > 0)
@@ -204,6 +258,7 @@ bool cycles_make(struct trace *trace, const struct trace_request *request,
 {
     bool check = request->use & TRACE_CYCLES;
     return make_steps(trace, request->steps, stopper, failure) &&
+           (is_like(request->steps) || make_files_steps(trace, failure)) &&
            number_steps(trace, check, failure) &&
            (!check || check_wish(trace, request->steps, request->subject, failure)) &&
            check_cycles(trace, check, failure);

@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/sort.h"
+#include "copies.h"
 #include "cycles.h"
+#include "file_ranks.h"
 
 /* Traces that are opened together. */
 struct opening {
@@ -15,13 +16,14 @@ struct opening {
     bool peek; /* only some ranks of a trace with several files were asked for */
 };
 
-/* Whether the cache is asked for a file: at first for each; then for those that are chosen and not
-** loaded yet, or another part of them, or with other phases. */
+/* Whether the cache is asked for a file: at first for each; then for those that are chosen, or that
+** tell the ranks, and not loaded yet, or another part of them, or with other phases. */
 static bool is_wanted(const struct trace_member *member, const bool *phases, bool first)
 {
     const struct trace_file *file = member->file;
-    return first || (member->chosen && (!file->loaded || file->part != member->part ||
-                                        !file_has_phases(file, phases)));
+    return first || ((member->chosen || member->unclear) &&
+                     (!file->loaded || file->part != member->part ||
+                      !file_has_phases(file, phases)));
 }
 
 /* Takes the results of requests, which are those of the wanted members, in their order. */
@@ -125,7 +127,7 @@ static bool check_members(struct trace *trace, const struct trace_request *reque
     for (size_t i = 0; i < trace->count; i++) {
         struct trace_member *member = &trace->members[i];
         member->is_trace = member->file && member->file->outcome != DOCUMENT_NOT_TRACE;
-        member->chosen = member->chosen && member->is_trace;
+        member->chosen = member->unclear = false;
         traces += member->is_trace;
         if (!(request->use & TRACE_READABLE) || member->is_trace)
             continue;
@@ -143,78 +145,12 @@ static bool check_members(struct trace *trace, const struct trace_request *reque
                        (long long)trace->count, first->file->trouble.text);
 }
 
-/* Whether two files are of one process (T7.4). */
-static bool is_of_process(const struct trace_member *member, const struct trace_member *other)
-{
-    size_t length = path_process(member->path);
-    return length > 0 && length == path_process(other->path) &&
-           memcmp(member->path, other->path, length) == 0;
-}
-
-/* T7.3, T7.4: gives ranks to the files that have none, without those that others have. */
-static void assign_in_order(struct trace *trace, size_t taken)
-{
-    struct trace_member *before = NULL;
-    int64_t next = 0;
-    for (size_t i = 0; i < trace->count; i++) {
-        struct trace_member *member = &trace->members[i];
-        if (!member->is_trace || member->rank_source != RANK_ORDER)
-            continue;
-        if (before && is_of_process(member, before)) {
-            member->rank_source = before->rank_source = RANK_PROCESS;
-            member->rank = before->rank;
-        } else {
-            while (has_integer(trace->ranks, taken, next))
-                next++;
-            member->rank = next++;
-        }
-        before = path_process(member->path) > 0 ? member : before;
-    }
-}
-
-/* T7. */
-static bool assign_ranks(struct trace *trace, struct failure *failure)
-{
-    size_t taken = 0;
-    trace->ranks = memory_zeroed(trace->count, sizeof *trace->ranks);
-    trace->origins = memory_zeroed(trace->count, sizeof *trace->origins);
-    if (!trace->ranks || !trace->origins)
-        return failure_memory(failure);
-    for (size_t i = 0; i < trace->count; i++) {
-        struct trace_member *member = &trace->members[i];
-        if (!member->is_trace)
-            continue;
-        const struct trace_file *file = member->file;
-        member->rank = file->parts ? file->parts[member->part] : file->rank;
-        member->rank_source = file->rank_source;
-        if (member->rank < 0 && file->part_count == 1) {
-            member->rank = path_rank(member->path);
-            member->rank_source = RANK_NAME;
-        }
-        if (member->rank < 0)
-            member->rank_source = RANK_ORDER;
-        else
-            trace->ranks[taken++] = member->rank;
-    }
-    taken = sort_integers(trace->ranks, taken);
-    trace->rank_count = taken;
-    assign_in_order(trace, taken);
-    for (size_t i = 0; i < trace->count; i++)
-        if (trace->members[i].is_trace && trace->members[i].rank_source >= RANK_PROCESS)
-            trace->ranks[trace->rank_count++] = trace->members[i].rank;
-    trace->rank_count = sort_integers(trace->ranks, trace->rank_count);
-    for (size_t i = 0; i < trace->count; i++) {
-        size_t index = 0;
-        LOWER_BOUND(index, trace->rank_count, trace->ranks[index] < trace->members[i].rank);
-        trace->members[i].rank_index = index;
-    }
-    return true;
-}
-
 static bool choose_ranks(struct trace *trace, const struct trace_request *request,
                          struct failure *failure)
 {
     const struct selection *ranks = request->ranks;
+    if (trace->unclear)
+        return true;
     if (!selection_check(ranks, trace->ranks, trace->rank_count, request->subject, "rank", failure))
         return false;
     for (size_t i = 0; i < trace->count; i++) {
@@ -268,8 +204,6 @@ static bool begin(struct opening *opening, struct failure *failure)
 static bool check_files(struct trace *trace, const struct trace_request *request,
                         const struct stopper *stopper, struct failure *failure)
 {
-    if (!check_members(trace, request, failure))
-        return false;
     if (request->use & TRACE_WHOLE)
         for (size_t i = 0; i < trace->count; i++)
             if (trace->members[i].chosen && trace->members[i].file->outcome == DOCUMENT_DAMAGED)
@@ -284,15 +218,28 @@ bool trace_open(struct trace *const *traces, const struct trace_request *request
                 struct cache *cache, struct failure *failure)
 {
     struct opening opening = {traces, requests, count, cache, false};
-    bool done = begin(&opening, failure) && get_files(&opening, true, failure);
+    const struct stopper *stopper = &cache->stopper;
+    bool done = begin(&opening, failure) && get_files(&opening, true, failure), more = done;
     for (size_t t = 0; done && t < count; t++) {
         drop_twins(traces[t]);
-        done = take_parts(traces[t], failure) && check_members(traces[t], &requests[t], failure) &&
-               assign_ranks(traces[t], failure) && choose_ranks(traces[t], &requests[t], failure);
+        done = take_parts(traces[t], failure);
     }
-    done = done && get_files(&opening, false, failure);
+    while (done && more) {
+        more = false;
+        for (size_t t = 0; done && t < count; t++) {
+            struct trace *trace = traces[t];
+            const struct trace_request *request = &requests[t];
+            done = check_members(trace, request, failure) &&
+                   (request->captures || copies_find(trace, stopper, failure)) &&
+                   file_ranks_find(trace, stopper, failure) &&
+                   choose_ranks(trace, request, failure);
+            for (size_t i = 0; done && i < trace->count; i++)
+                more = more || is_wanted(&trace->members[i], request->phases, false);
+        }
+        done = done && (!more || get_files(&opening, false, failure));
+    }
     for (size_t t = 0; done && t < count; t++)
-        done = check_files(traces[t], &requests[t], &cache->stopper, failure);
+        done = check_files(traces[t], &requests[t], stopper, failure);
     return done;
 }
 

@@ -4,22 +4,34 @@
 #ifndef TRACEDIFF_TRACE_H
 #define TRACEDIFF_TRACE_H
 
-#include "loading/annotation_steps.h"
-#include "directory.h"
+#include "steps/annotation_steps.h"
+#include "paths/directory.h"
+#include "paths/file_name.h"
 #include "selection.h"
 
-/* A file, or a part of a database. */
+/* Whether a file has again what others of its trace have (T7.8). */
+enum copy {
+    COPY_NONE,
+    COPY_OF_RANKS,  /* a part of a file of several ranks, beside files of one */
+    COPY_OF_CAPTURE /* a recording of the capture of graphs, beside others */
+};
+
+/* A file, or a part of a database or of a document with labels. */
 struct trace_member {
     const char *path; /* borrowed from trace.paths */
-    size_t part;      /* of a database; 0: its first, or a document */
+    size_t part;      /* 0: the first, or a document without labels */
     bool listed;      /* as in struct trace_path */
     size_t again;
     struct trace_file *file; /* one reference; NULL if it cannot be read */
     struct failure failure;  /* why `file` is NULL */
     const char *twin;        /* while a trace is opened: the path of the same file, or NULL */
-    bool is_trace;           /* T16: false for other files in the directory */
+    bool is_trace;           /* T16: false for other files in the directory, and for copies */
+    enum copy copy;
+    bool unclear;            /* it has to be loaded to know the ranks */
     bool chosen;             /* its rank was asked for, and it is loaded */
     enum rank_source rank_source;
+    int64_t replica; /* RANK_REPLICA: its number (T7.5); else 0 */
+    size_t process; /* RANK_PROCESS: index of the first member of its process */
     int64_t rank;              /* valid if is_trace */
     size_t rank_index;         /* index into trace.ranks */
     const struct steps *steps; /* as they were wished for; valid if chosen */
@@ -37,6 +49,8 @@ struct trace {
     int64_t *ranks;   /* distinct, ascending */
     int64_t *origins; /* T2: ns, for each rank whose files are loaded; NUMBER_NONE */
     size_t rank_count;
+    bool unclear;  /* a member is */
+    bool replicas; /* ranks are replicas of one (T7.5), which nothing ties */
 };
 
 /* The use of a trace, which decides what its files must be (T8, T15, T16). */
@@ -57,6 +71,7 @@ struct trace_request {
     const struct selection *ranks; /* SELECT_DEFAULT: the lowest rank */
     const struct step_wish *steps; /* NULL: STEPS_AUTO */
     const char *subject;           /* for errors: `control`, `the trace` */
+    bool captures; /* recordings of captures are no copies */
 };
 
 /* The number of a step, by index of its iterations. */

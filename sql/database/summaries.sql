@@ -16,7 +16,7 @@ SELECT NULL, side, file, rank, rank_source,
        strftime('%Y-%m-%dT%H:%M:%S', start_ns / 1000000000 - (start_ns % 1000000000 < 0), 'unixepoch')
          || printf('.%06dZ', (start_ns % 1000000000 + 1000000000) % 1000000000 / 1000),
        min(events_before) OVER (PARTITION BY input_row, file),
-       min(start_ns) OVER (PARTITION BY side, rank)
+       min(start_ns) OVER (PARTITION BY side, rank), label, tp, pp, dp, ep
 FROM (SELECT input.rowid AS input_row, f.rowid AS file_row, side, f.*,
              sum(coalesce(events, 0)) OVER (ORDER BY input.rowid, f.rowid ROWS UNBOUNDED PRECEDING)
                - coalesce(events, 0) AS events_before

@@ -17,7 +17,7 @@ CREATE TABLE files (
   world_size INTEGER, backend TEXT, device TEXT, steps INTEGER, first_step INTEGER, last_step INTEGER,
   events INTEGER, rows INTEGER, skipped INTEGER, problems TEXT, start_unix_ns INTEGER, start_ns INTEGER,
   end_ns INTEGER, size INTEGER, json_size INTEGER, start_epoch REAL, start_utc TEXT, first_id INTEGER,
-  origin_ns INTEGER);
+  origin_ns INTEGER, label TEXT, tp INTEGER, pp INTEGER, dp INTEGER, ep INTEGER);
 
 -- trace_steps
 CREATE TABLE steps (

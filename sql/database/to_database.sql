@@ -209,19 +209,19 @@ CROSS JOIN potential_stragglers(i.path, 'all', 'steady', c.path) AS s;
 
 CREATE TABLE hta_temporal_breakdown (
   side TEXT NOT NULL, rank INTEGER, idle_time REAL, compute_time REAL, non_compute_time REAL, kernel_time REAL,
-  idle_time_pctg REAL, compute_time_pctg REAL, non_compute_time_pctg REAL);
+  idle_time_pctg REAL, compute_time_pctg REAL, non_compute_time_pctg REAL, pid TEXT);
 INSERT INTO hta_temporal_breakdown
 SELECT side, a.* FROM temp.input CROSS JOIN temporal_breakdown(path) AS a;
 
 CREATE TABLE hta_idle_time_breakdown (
   side TEXT NOT NULL, rank INTEGER, stream INTEGER, idle_category TEXT, idle_time REAL, idle_time_ratio REAL,
-  busy_time REAL);
+  busy_time REAL, pid TEXT);
 INSERT INTO hta_idle_time_breakdown
 SELECT side, a.* FROM temp.input CROSS JOIN idle_time_breakdown(path) AS a;
 
 CREATE TABLE hta_idle_interval_stats (
   side TEXT NOT NULL, rank INTEGER, stream INTEGER, idle_category TEXT, count INTEGER, mean REAL, std REAL, min REAL,
-  p25 REAL, p50 REAL, p75 REAL, max REAL);
+  p25 REAL, p50 REAL, p75 REAL, max REAL, pid TEXT);
 INSERT INTO hta_idle_interval_stats
 SELECT side, a.* FROM temp.input CROSS JOIN idle_interval_stats(path) AS a;
 
@@ -241,7 +241,7 @@ INSERT INTO hta_gpu_user_annotation_breakdown
 SELECT side, a.* FROM temp.input CROSS JOIN gpu_user_annotation_breakdown(path) AS a;
 
 CREATE TABLE hta_comm_comp_overlap (
-  side TEXT NOT NULL, rank INTEGER, comp_comm_overlap_pctg REAL, hidden_time REAL, exposed_time REAL);
+  side TEXT NOT NULL, rank INTEGER, comp_comm_overlap_pctg REAL, hidden_time REAL, exposed_time REAL, pid TEXT);
 INSERT INTO hta_comm_comp_overlap
 SELECT side, a.* FROM temp.input CROSS JOIN comm_comp_overlap(path) AS a;
 
@@ -273,33 +273,34 @@ SELECT side, a.* FROM temp.input CROSS JOIN queue_length_time_series(path) AS a;
 
 CREATE TABLE hta_queue_length_summary (
   side TEXT NOT NULL, rank INTEGER, stream INTEGER, count INTEGER, mean REAL, std REAL, min INTEGER, p25 REAL,
-  p50 REAL, p75 REAL, max INTEGER, mean_over_time REAL);
+  p50 REAL, p75 REAL, max INTEGER, mean_over_time REAL, pid TEXT);
 CREATE TEMP TABLE point AS
-SELECT side, rank, stream, queue_length,
+SELECT side, rank, stream, pid, queue_length,
        lead(CAST(ts * 1000 + 0.5 AS INTEGER)) OVER (
-         PARTITION BY side, rank, stream ORDER BY rowid ROWS UNBOUNDED PRECEDING)
+         PARTITION BY side, rank, stream, pid ORDER BY rowid ROWS UNBOUNDED PRECEDING)
          - CAST(ts * 1000 + 0.5 AS INTEGER) AS lasts
 FROM hta_queue_length_time_series;
 INSERT INTO hta_queue_length_summary
 SELECT side, rank, stream, count(*), avg(queue_length), trace_stddev(queue_length), min(queue_length),
        trace_quantile(queue_length, 0.25), trace_quantile(queue_length, 0.5),
        trace_quantile(queue_length, 0.75), max(queue_length),
-       sum(1.0 * queue_length * lasts) / nullif(sum(lasts), 0)
+       sum(1.0 * queue_length * lasts) / nullif(sum(lasts), 0), pid
 FROM temp.point
-GROUP BY side, rank, stream;
+GROUP BY side, rank, stream, pid;
 
 CREATE TABLE hta_time_spent_blocked_on_full_queue (
   side TEXT NOT NULL, rank INTEGER, stream INTEGER, duration_at_max_queue_length REAL,
-  relative_duration_at_max_queue_length REAL);
+  relative_duration_at_max_queue_length REAL, pid TEXT);
 INSERT INTO hta_time_spent_blocked_on_full_queue
 SELECT side, rank, stream, coalesce(sum(lasts), 0) / 1000.0,
        coalesce(sum(lasts), 0) * 1.0 / (SELECT max(e.ts_ns) - min(e.ts_ns)
                                         FROM event_rows AS e
                                         JOIN files AS f ON f.file_id = e.file_id
-                                        WHERE e.is_counted AND f.side = point.side AND f.rank = point.rank)
+                                        WHERE e.is_counted AND f.side = point.side AND f.rank = point.rank),
+       pid
 FROM temp.point
 WHERE queue_length >= 1024
-GROUP BY side, rank, stream;
+GROUP BY side, rank, stream, pid;
 DROP TABLE temp.point;
 
 CREATE VIEW hta_gpu_kernels_with_user_annotations AS

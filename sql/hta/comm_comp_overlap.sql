@@ -12,7 +12,8 @@
 --                                    NULL without communication
 --   hidden_time             REAL     us of communication that overlaps computation; NULL without communication
 --   exposed_time            REAL     us of communication that does not; NULL without communication
--- Grain: one row per rank that has device work, by rank.
+--   pid                     any      device, of work that has a category; else NULL
+-- Grain: one row per rank and device that has work, by these.
 -- Rules:
 --   1. Communication and computation are device work of these types (K1 to K4).
 --   2. Both are sets of instants: an instant counts once, however many kernels run.
@@ -20,22 +21,23 @@
 -- Reference: HTA TraceAnalysis.get_comm_comp_overlap
 -- Differs from HTA: the category tells the type (D26, D27); nanoseconds are kept (D4); a rank without
 --   device work has no row (D39); device work without a launch is cut with the last step by its own
---   start, not left out (D41).
+--   start, not left out (D41); each device of a rank has a row (D43).
 WITH work AS (
-  SELECT rank, ts_ns, dur_ns, trace_kernel_type(name, cat) AS type
+  SELECT rank, CASE WHEN cat IS NOT NULL THEN pid END AS pid, ts_ns, dur_ns, trace_kernel_type(name, cat) AS type
   FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0))
   WHERE device = 'GPU'),
 time AS (
-  SELECT rank,
+  SELECT rank, pid,
          trace_overlap_time(ts_ns, dur_ns, type = 'COMMUNICATION')
            FILTER (WHERE type <> 'MEMORY') AS hidden,
          trace_busy_time(ts_ns, dur_ns) FILTER (WHERE type = 'COMMUNICATION') AS communication
   FROM work
   WHERE type IS NOT NULL
-  GROUP BY rank)
+  GROUP BY rank, pid)
 SELECT rank,
        round(100.0 * hidden / communication, 2) AS comp_comm_overlap_pctg,
        CASE WHEN communication > 0 THEN hidden / 1000.0 END AS hidden_time,
-       CASE WHEN communication > 0 THEN (communication - hidden) / 1000.0 END AS exposed_time
+       CASE WHEN communication > 0 THEN (communication - hidden) / 1000.0 END AS exposed_time,
+       pid
 FROM time
-ORDER BY rank;
+ORDER BY rank, pid;

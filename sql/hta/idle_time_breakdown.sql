@@ -14,7 +14,8 @@
 --   idle_time        REAL     us
 --   idle_time_ratio  REAL     share of the stream's idle time, 0 to 1; NULL if it has none
 --   busy_time        REAL     us in which work of the stream runs, the same in its three rows
--- Grain: three rows per rank and stream with device work, by rank and stream.
+--   pid              any      device, of work that has a category; else NULL
+-- Grain: three rows per rank, device and stream with work, by rank, stream and device.
 -- Rules:
 --   1. A gap precedes each device work of a stream except the first. It goes from the latest end of
 --      all work before it to its start, if that is later. Work is in order of start; ties: the
@@ -28,9 +29,9 @@
 -- Differs from HTA: the latest end counts, not that of the work before, so that overlaps give no
 --   negative times; only the part of a gap up to the launch is host_wait (D25); work without a
 --   launch is not joined to event 0 (D6), and is cut with the last step by its own start, not left
---   out (D41).
+--   out (D41); streams of several devices are told apart (D43).
 WITH work AS (
-  SELECT rank, stream, file, link, ts_ns, dur_ns
+  SELECT rank, stream, CASE WHEN cat IS NOT NULL THEN pid END AS pid, file, link, ts_ns, dur_ns
   FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0))
   WHERE device = 'GPU' AND stream IS NOT NULL AND trace_kernel_type(name, cat) IS NOT NULL),
 call AS MATERIALIZED (
@@ -39,36 +40,37 @@ call AS MATERIALIZED (
   WHERE device = 'CPU' AND link IS NOT NULL
   LIMIT -1),
 launched AS (
-  SELECT rank, stream, ts_ns, ts_ns + dur_ns AS end_ns, call_end,
+  SELECT rank, stream, pid, ts_ns, ts_ns + dur_ns AS end_ns, call_end,
          max(ts_ns + dur_ns) OVER (
-           PARTITION BY rank, stream ORDER BY ts_ns, call_end
+           PARTITION BY rank, stream, pid ORDER BY ts_ns, call_end
            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS idle_from
   FROM work
   LEFT JOIN call ON call.file = work.file AND call.event = work.link),
 gap AS (
-  SELECT rank, stream, ts_ns, end_ns,
+  SELECT rank, stream, pid, ts_ns, end_ns,
          CASE WHEN idle_from < ts_ns THEN ts_ns - idle_from ELSE 0 END AS length,
          CASE WHEN idle_from < ts_ns AND idle_from < call_end
               THEN CASE WHEN call_end < ts_ns THEN call_end ELSE ts_ns END - idle_from
               ELSE 0 END AS host
   FROM launched),
 part AS (
-  SELECT rank, stream, ts_ns, end_ns, length, host, length - host AS rest,
+  SELECT rank, stream, pid, ts_ns, end_ns, length, host, length - host AS rest,
          length - host < 1000 * coalesce(:consecutive_kernel_delay, 30) AS short
   FROM gap),
 total AS (
-  SELECT rank, stream,
+  SELECT rank, stream, pid,
          coalesce(sum(host), 0) AS host_wait,
          coalesce(sum(rest) FILTER (WHERE short), 0) AS kernel_wait,
          coalesce(sum(rest) FILTER (WHERE NOT short), 0) AS other,
          max(end_ns) - min(ts_ns) - sum(length) AS busy
   FROM part
-  GROUP BY rank, stream)
+  GROUP BY rank, stream, pid)
 SELECT rank, stream, column1 AS idle_category,
        CASE column1 WHEN 'host_wait' THEN host_wait WHEN 'kernel_wait' THEN kernel_wait ELSE other
        END / 1000.0 AS idle_time,
        CASE column1 WHEN 'host_wait' THEN host_wait WHEN 'kernel_wait' THEN kernel_wait ELSE other
        END * 1.0 / nullif(host_wait + kernel_wait + other, 0) AS idle_time_ratio,
-       busy / 1000.0 AS busy_time
+       busy / 1000.0 AS busy_time,
+       pid
 FROM total, (VALUES ('host_wait'), ('kernel_wait'), ('other'))
-ORDER BY rank, stream, idle_category;
+ORDER BY rank, stream, pid, idle_category;

@@ -18,21 +18,22 @@
 --   p75             REAL     quantile
 --   max             INTEGER  the longest
 --   mean_over_time  REAL     each point weighted by the time to the next
--- Grain: one row per rank and stream.
+--   pid             any      device
+-- Grain: one row per rank, stream and device.
 -- Rules:
 --   1. Points are those of queue_length_time_series.
 --   2. Quantiles are interpolated between the two nearest points.
---   3. A point lasts until the next of its rank and stream, in the order of the series, which is that of
---      its rowid.
+--   3. A point lasts until the next of its rank, stream and device, in the order of the series, which is
+--      that of its rowid.
 -- Reference: HTA TraceAnalysis.get_queue_length_summary
--- Differs from HTA: as queue_length_time_series does (D24, D29); mean_over_time weighs points by
+-- Differs from HTA: as queue_length_time_series does (D24, D29, D43); mean_over_time weighs points by
 --   time (D28).
 WITH series AS (
-  SELECT rowid AS place, rank, stream, CAST(ts * 1000 + 0.5 AS INTEGER) AS ns, queue_length
+  SELECT rowid AS place, rank, stream, pid, CAST(ts * 1000 + 0.5 AS INTEGER) AS ns, queue_length
   FROM queue_length_time_series(:trace, :ranks, :include_last_profiler_step)),
 point AS (
-  SELECT rank, stream, queue_length,
-         lead(ns) OVER (PARTITION BY rank, stream ORDER BY place ROWS UNBOUNDED PRECEDING) - ns AS lasts
+  SELECT rank, stream, pid, queue_length,
+         lead(ns) OVER (PARTITION BY rank, stream, pid ORDER BY place ROWS UNBOUNDED PRECEDING) - ns AS lasts
   FROM series)
 SELECT rank, stream, count(*) AS count,
        avg(queue_length) AS mean,
@@ -42,7 +43,8 @@ SELECT rank, stream, count(*) AS count,
        trace_quantile(queue_length, 0.5) AS p50,
        trace_quantile(queue_length, 0.75) AS p75,
        max(queue_length) AS max,
-       sum(1.0 * queue_length * lasts) / nullif(sum(lasts), 0) AS mean_over_time
+       sum(1.0 * queue_length * lasts) / nullif(sum(lasts), 0) AS mean_over_time,
+       pid
 FROM point
-GROUP BY rank, stream
-ORDER BY rank, stream;
+GROUP BY rank, stream, pid
+ORDER BY rank, stream, pid;

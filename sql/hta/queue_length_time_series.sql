@@ -14,7 +14,7 @@
 --   stream        INTEGER  stream
 --   queue_length  INTEGER  work that is launched and not begun, from this time on
 -- Grain: two rows per launched device work that has a stream: its launch and its beginning; by rank,
---   stream and time.
+--   stream, device and time.
 -- Rules:
 --   1. Work is in the queue of its stream from the start of its launch (T10) to its own start. Work that
 --      starts before its launch, by their clocks, is never in the queue.
@@ -24,7 +24,7 @@
 -- Reference: HTA TraceAnalysis.get_queue_length_time_series
 -- Differs from HTA: no queue is shorter than 0, runtime and driver calls of one launch count once, and
 --   graph launches and every kind of launch count (D29); waiting for the device is not work (D24);
---   nanoseconds are kept (D4).
+--   nanoseconds are kept (D4); streams of several devices are told apart (D43).
 WITH work AS (
   SELECT rank, pid, tid, stream, file, event, link, ts, ts_ns
   FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0))
@@ -51,8 +51,8 @@ change AS (
   FROM launched
   CROSS JOIN (VALUES (1), (-1)))
 SELECT rank, ts, pid, tid, stream,
-       sum(more) OVER (PARTITION BY rank, stream
-                       ORDER BY ns, more DESC, launch, start, pid, tid, file, event
+       sum(more) OVER (PARTITION BY rank, stream, pid
+                       ORDER BY ns, more DESC, launch, start, tid, file, event
                        ROWS UNBOUNDED PRECEDING) AS queue_length
 FROM change
-ORDER BY rank, stream, ns, more DESC, launch, start, pid, tid, file, event;
+ORDER BY rank, stream, pid, ns, more DESC, launch, start, tid, file, event;

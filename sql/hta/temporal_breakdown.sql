@@ -15,7 +15,8 @@
 --   idle_time_pctg         REAL     percent of kernel_time, two decimals
 --   compute_time_pctg      REAL     the same
 --   non_compute_time_pctg  REAL     the same
--- Grain: one row per rank that has device work, by rank.
+--   pid                    any      device, of work that has a category; else NULL
+-- Grain: one row per rank and device that has work, by these.
 -- Rules:
 --   1. kernel_time is from the first start of device work to its last end.
 --   2. compute_time is the time in which work of type COMPUTATION runs (K1 to K4).
@@ -24,19 +25,20 @@
 -- Reference: HTA TraceAnalysis.get_temporal_breakdown
 -- Differs from HTA: waiting for the device is not busy (D24); the category tells the type (D26, D27);
 --   nanoseconds are kept (D4); a rank without device work has no row, not an exception (D39);
---   device work without a launch is cut with the last step by its own start, not left out (D41).
+--   device work without a launch is cut with the last step by its own start, not left out (D41);
+--   each device of a rank has a row (D43).
 WITH work AS (
-  SELECT rank, ts_ns, dur_ns, trace_kernel_type(name, cat) AS type
+  SELECT rank, CASE WHEN cat IS NOT NULL THEN pid END AS pid, ts_ns, dur_ns, trace_kernel_type(name, cat) AS type
   FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0))
   WHERE device = 'GPU'),
 time AS (
-  SELECT rank,
+  SELECT rank, pid,
          max(ts_ns + dur_ns) - min(ts_ns) AS kernel,
          trace_busy_time(ts_ns, dur_ns) AS busy,
          trace_busy_time(ts_ns, dur_ns) FILTER (WHERE type = 'COMPUTATION') AS compute
   FROM work
   WHERE type IS NOT NULL
-  GROUP BY rank)
+  GROUP BY rank, pid)
 SELECT rank,
        (kernel - busy) / 1000.0 AS idle_time,
        compute / 1000.0 AS compute_time,
@@ -44,6 +46,7 @@ SELECT rank,
        kernel / 1000.0 AS kernel_time,
        round(100.0 * (kernel - busy) / kernel, 2) AS idle_time_pctg,
        round(100.0 * compute / kernel, 2) AS compute_time_pctg,
-       round(100.0 * (busy - compute) / kernel, 2) AS non_compute_time_pctg
+       round(100.0 * (busy - compute) / kernel, 2) AS non_compute_time_pctg,
+       pid
 FROM time
-ORDER BY rank;
+ORDER BY rank, pid;

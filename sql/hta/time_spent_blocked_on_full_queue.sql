@@ -12,21 +12,22 @@
 --   stream                                 INTEGER  stream
 --   duration_at_max_queue_length           REAL     us
 --   relative_duration_at_max_queue_length  REAL     share of the time from the rank's first start to its last, 0 to 1
--- Grain: one row per rank and stream whose queue was full, by rank and stream.
+--   pid                                    any      device
+-- Grain: one row per rank, stream and device whose queue was full, by these.
 -- Rules:
 --   1. A queue is full from a point of queue_length_time_series with max_queue_length or more to the next
---      point of its stream, in the order of the series; the last point takes no time.
+--      point of its stream and device, in the order of the series; the last point takes no time.
 --   2. The rank's time is from the first to the last start of its events.
 -- Reference: HTA TraceAnalysis.get_time_spent_blocked_on_full_queue
 -- Differs from HTA: every stream has a row, not only the last one (D9); and as
---   queue_length_time_series does (D24, D29). The rank's time includes device work without a
+--   queue_length_time_series does (D24, D29, D43). The rank's time includes device work without a
 --   launch that starts before the last step (D41).
 WITH series AS (
-  SELECT rowid AS place, rank, stream, CAST(ts * 1000 + 0.5 AS INTEGER) AS ns, queue_length
+  SELECT rowid AS place, rank, stream, pid, CAST(ts * 1000 + 0.5 AS INTEGER) AS ns, queue_length
   FROM queue_length_time_series(:trace, :ranks, :include_last_profiler_step)),
 point AS (
-  SELECT rank, stream, queue_length,
-         lead(ns) OVER (PARTITION BY rank, stream ORDER BY place ROWS UNBOUNDED PRECEDING) - ns AS lasts
+  SELECT rank, stream, pid, queue_length,
+         lead(ns) OVER (PARTITION BY rank, stream, pid ORDER BY place ROWS UNBOUNDED PRECEDING) - ns AS lasts
   FROM series),
 span AS (
   SELECT rank, max(ts_ns) - min(ts_ns) AS length
@@ -34,9 +35,10 @@ span AS (
   GROUP BY rank)
 SELECT point.rank, stream,
        coalesce(sum(lasts), 0) / 1000.0 AS duration_at_max_queue_length,
-       coalesce(sum(lasts), 0) * 1.0 / span.length AS relative_duration_at_max_queue_length
+       coalesce(sum(lasts), 0) * 1.0 / span.length AS relative_duration_at_max_queue_length,
+       pid
 FROM point
 JOIN span ON span.rank = point.rank
 WHERE queue_length >= coalesce(:max_queue_length, 1024)
-GROUP BY point.rank, stream
-ORDER BY point.rank, stream;
+GROUP BY point.rank, stream, pid
+ORDER BY point.rank, stream, pid;

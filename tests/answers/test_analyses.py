@@ -178,19 +178,38 @@ class Others(InFolder):
                         self.event("hipLaunchKernel", "cuda_runtime", 20, 2, correlation=2),
                         self.event("gemm", "kernel", 30.25, 4, stream=0, correlation=2))
         self.assertEqual(self.rows(f"SELECT * FROM {call('temporal_breakdown')}", path),
-                         [(3, 16.0, 8.0, 0.0, 24.0, 66.67, 33.33, 0.0)])
+                         [(3, 16.0, 8.0, 0.0, 24.0, 66.67, 33.33, 0.0, 1)])
         self.assertEqual(self.rows(f"SELECT * FROM {call('idle_time_breakdown')}", path),
-                         [(3, 0, "host_wait", 7.75, 7.75 / 16, 8.0), (3, 0, "kernel_wait", 8.25, 8.25 / 16, 8.0),
-                          (3, 0, "other", 0.0, 0.0, 8.0)])
+                         [(3, 0, "host_wait", 7.75, 7.75 / 16, 8.0, 1), (3, 0, "kernel_wait", 8.25, 8.25 / 16, 8.0, 1),
+                          (3, 0, "other", 0.0, 0.0, 8.0, 1)])
         self.assertEqual(self.rows(f"SELECT * FROM {call('idle_interval_stats')}", path),
-                         [(3, 0, "host_wait", 1, 7.75, None, *[7.75] * 5),
-                          (3, 0, "kernel_wait", 1, 8.25, None, *[8.25] * 5),
-                          (3, 0, "other", 0, *[None] * 7)])
+                         [(3, 0, "host_wait", 1, 7.75, None, *[7.75] * 5, 1),
+                          (3, 0, "kernel_wait", 1, 8.25, None, *[8.25] * 5, 1),
+                          (3, 0, "other", 0, *[None] * 7, 1)])
         self.assertEqual(self.rows(f"SELECT * FROM {call('cuda_kernel_launch_stats')}", path),
                          [(3, 1, 2.0, 4.0, 6.75, path, 0), (3, 2, 2.0, 4.0, 8.25, path, 2)])
         self.assertEqual(self.rows(f"SELECT ts, stream, queue_length FROM {call('queue_length_time_series')}", path),
                          [(0.0, 0, 1), (8.75, 0, 0), (18.5, 0, 1), (28.75, 0, 0)])
-        self.assertEqual(self.rows(f"SELECT * FROM {call('comm_comp_overlap')}", path), [(3, None, None, None)])
+        self.assertEqual(self.rows(f"SELECT * FROM {call('comm_comp_overlap')}", path), [(3, None, None, None, 1)])
+
+    def test_devices_of_one_process(self):
+        """Streams of one number, but of two devices, have rows of their own; each as if it were alone (D43)."""
+        def device(pid, dur, streams=(7,)):
+            for at in range(4):
+                for stream in streams:
+                    ts, correlation = 500 * at + 10 * pid + stream, 1000 * pid + 100 * at + stream
+                    name = "gemm" if at else "ncclDevKernel_AllReduce"
+                    yield self.event("launch", "cuda_runtime", ts, 5, correlation=correlation)
+                    work = self.event(name, "kernel", ts + 9, dur, stream=stream, correlation=correlation)
+                    yield {**work, "pid": pid}
+
+        for other in ((7,), (7, 8)):
+            for name in ("temporal_breakdown", "idle_time_breakdown", "idle_interval_stats", "comm_comp_overlap",
+                         "queue_length_summary"):
+                rows = [self.rows(f"SELECT * FROM {call(name)}", self.put(*events)) for events in (
+                    [*device(2, 300), *device(3, 380, other)], device(2, 300), device(3, 380, other))]
+                self.assertEqual(sorted(rows[0], key=repr), sorted(rows[1] + rows[2], key=repr), name)
+                self.assertEqual({row[-1] for row in rows[0]}, {2, 3})
 
     def test_a_graph_launch_has_many_kernels(self):
         path = self.put(self.event("cudaGraphLaunch", "cuda_runtime", 0, 5, correlation=1),

@@ -472,6 +472,19 @@ class NoTrace(Errors):
              (b"\0\0", "not UTF-8 but UTF-16 or binary at byte 1"),
              (b"\x80", "not JSON at byte 1"), (b"PK", "not JSON at byte 1"))
 
+    def test_an_execution_trace(self):
+        nodes = ", ".join('{"id": %d, "name": "aten::mm", "attrs": []}' % number for number in range(500000))
+        for number, content in enumerate((
+                '{"schema": "1.0.1", "pid": 7, "nodes": [{"id": 1}], "finish_ts": 9}', '{"nodes": []}',
+                '{"schema": "1.1.1-chakra.0.0.4", "nodes": [%s]}' % nodes,  # longer than any value that is read
+                '{"schema": "1.1.1-chakra.0.0.4", "nodes": [{"id": 1}')):   # not finished
+            path = write(f"et{number}.json", content)
+            self.assert_error(f"trace_events: '{path}' is an Execution Trace: execution_trace() reads it",
+                              f"SELECT * FROM trace_events('{path}')")
+        write("beside/et.json", '{"nodes": []}')
+        write("beside/a.json", document(event("op", 1, 2), nodes=[]))
+        self.assertEqual(self.rows("SELECT rank FROM trace_files('beside')"), [(0,), (None,)])
+
     def test_named(self):
         for number, (content, what) in enumerate(self.FILES):
             path = write(f"{number}.json", content)

@@ -358,6 +358,8 @@ CASES = {
                            *(event("k", at, 5, cat="cuda_profiler_range", pid=0, tid=0, args={"n": at})
                                                                     for at in (0, 10)))],
             column(hta.cupti_counters, "op"), [], ["op"]),
+    "D43": ([made.document(*({**kernel("k", 10 * device, 30, 1), "pid": device} for device in range(2)))],
+            column(hta.temporal_breakdown, "kernel_time(us)"), [40], [30, 30]),
     "T2": ([ranked(0, event("op", 100, 1, args={})), ranked(1, event("op", 600, 1, args={}))],
            lambda trace: [row.ts_ns for rank in trace.ranks.values() for row in rank.rows], [0, 500_000], [0, 0]),
     "rows": ([made.document(event("a", 0, -5, args={}), event("b", 0, 5),

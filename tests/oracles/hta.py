@@ -110,6 +110,18 @@ def work_of(rank, right):
     return [row for row in rank.rows if is_work(row, right)]
 
 
+def device_of(row, right):
+    return row.pid if "D43" in right and row.cat is not None else None
+
+
+def by_device(rows, right):
+    """The rows of each device."""
+    found = defaultdict(list)
+    for row in rows:
+        found[device_of(row, right)].append(row)
+    return list(found.values())
+
+
 def kernel_type(row, right):
     if oracle.is_sync(row) and "D27" in right:
         return OTHER
@@ -167,36 +179,33 @@ def lengths_by_set(sides, unit=1):
 def temporal_breakdown(trace, ranks=None):
     right, result = trace.right, []
     for rank in choose(trace, ranks):
-        work = work_of(rank, right)
-        if not work:
-            if "D39" in right:
-                continue
+        devices = by_device(work_of(rank, right), right)
+        if not devices and "D39" not in right:
             raise IndexError(f"rank {rank.rank} has no device work")
-        union = merged(work)
-        total = union[-1][1] - union[0][0]
-        idle = total - length(union)
-        compute = length(merged(row for row in work if kernel_type(row, right) == COMPUTATION))
-        rest = total - compute - idle
-        assert idle <= total and compute <= total and rest >= 0
-        row = {"rank": rank.rank, "idle_time(us)": us(idle), "compute_time(us)": us(compute),
-               "non_compute_time(us)": us(rest), "kernel_time(us)": us(total)}
-        for name, part in (("idle", idle), ("compute", compute), ("non_compute", rest)):
-            row[f"{name}_time_pctg"] = rounded(percentage(part, total), 2, right)
-        result.append(row)
+        for work in devices:
+            union = merged(work)
+            total = union[-1][1] - union[0][0]
+            idle = total - length(union)
+            compute = length(merged(row for row in work if kernel_type(row, right) == COMPUTATION))
+            rest = total - compute - idle
+            assert idle <= total and compute <= total and rest >= 0
+            row = {"rank": rank.rank, "idle_time(us)": us(idle), "compute_time(us)": us(compute),
+                   "non_compute_time(us)": us(rest), "kernel_time(us)": us(total)}
+            for name, part in (("idle", idle), ("compute", compute), ("non_compute", rest)):
+                row[f"{name}_time_pctg"] = rounded(percentage(part, total), 2, right)
+            result.append(row)
     return result
 
 
 def comm_comp_overlap(trace, ranks=None):
     right, result = trace.right, []
     for rank in choose(trace, ranks):
-        work = work_of(rank, right)
-        if not work and "D39" in right:
-            continue
-        communication, computation = (merged(row for row in work if kernel_type(row, right) == wanted)
-                                      for wanted in (COMMUNICATION, COMPUTATION))
-        both = lengths_by_set([communication, computation])[3]
-        result.append({"rank": rank.rank, "comp_comm_overlap_pctg":
-                       rounded(percentage(both, length(communication)), 2, right)})
+        for work in by_device(work_of(rank, right), right) or [[]] * ("D39" not in right):
+            communication, computation = (merged(row for row in work if kernel_type(row, right) == wanted)
+                                          for wanted in (COMMUNICATION, COMPUTATION))
+            both = lengths_by_set([communication, computation])[3]
+            result.append({"rank": rank.rank, "comp_comm_overlap_pctg":
+                           rounded(percentage(both, length(communication)), 2, right)})
     return result
 
 
@@ -225,10 +234,10 @@ def idle_times(trace, ranks, consecutive_kernel_delay):
         for row in rank.rows:
             if row.stream is not None and (is_work(row, right | {"D24"}) if "D23" in right
                                            else row.cat in IDLE_CATEGORIES):
-                streams[row.stream].append(row)
+                streams[row.stream, device_of(row, right)].append(row)
         if not streams and "D39" not in right:
             raise ValueError(f"rank {rank.rank} has no device work")
-        for stream, rows in streams.items():
+        for (stream, _), rows in streams.items():
             if "D25" in right:
                 times = {"host_wait": [], "kernel_wait": [], "other": []}
                 def place(row):
@@ -480,26 +489,27 @@ def queue_points(rank, right):
         changes = in_numpy_order(changes + starts, lambda change: change[2])
     lengths = Counter()
     for event, row, ts, change in changes:
-        lengths[row.stream] += change
-        yield row.stream, event.event, row.pid, row.tid, ts, lengths[row.stream]
+        queue = row.stream, row.pid if "D43" in right else None
+        lengths[queue] += change
+        yield *queue, event.event, row.pid, row.tid, ts, lengths[queue]
 
 
 def queue_length_time_series(trace, ranks=None):
     return [{"rank": rank.rank, "index": event, "ts": us(ts), "pid": pid, "tid": tid, "stream": stream,
              "queue_length": queued}
             for rank in choose(trace, ranks, [0])
-            for stream, event, pid, tid, ts, queued in queue_points(rank, trace.right)]
+            for stream, _, event, pid, tid, ts, queued in queue_points(rank, trace.right)]
 
 
 def queue_length_summary(trace, ranks=None):
     values = defaultdict(list)
     for row in queue_length_time_series(trace, ranks):
-        values[row["rank"], row["stream"]].append(row["queue_length"])
+        values[row["rank"], row["stream"], row["pid"] if "D43" in trace.right else None].append(row["queue_length"])
     if not values and "D39" not in trace.right:
         return None
     return [{"rank": rank, "stream": stream,
              **{f"queue_length_{name}": value for name, value in describe(found).items()}}
-            for (rank, stream), found in values.items()]
+            for (rank, stream, _), found in values.items()]
 
 
 def trace_with_counters(trace, ranks=None):
@@ -543,12 +553,11 @@ def time_spent_blocked_on_full_queue(trace, ranks=None, max_queue_length=1024):
     right, result = trace.right, []
     for rank in choose(trace, ranks, [0]):
         points = defaultdict(list)
-        for stream, _, _, _, ts, queued in queue_points(rank, right):
-            points[stream].append((ts, queued))
+        for stream, device, _, _, _, ts, queued in queue_points(rank, right):
+            points[stream, device].append((ts, queued))
         starts = [row.ts_ns for row in rank.rows]
         blocked = []
-        for stream in sorted(points):
-            series = points[stream]
+        for (stream, _), series in sorted(points.items(), key=lambda item: (item[0][0], str(item[0][1]))):
             if any(queued >= max_queue_length for _, queued in series):
                 full = sum(after - ts for (ts, queued), (after, _) in zip(series, series[1:])
                            if queued >= max_queue_length)

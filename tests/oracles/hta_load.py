@@ -52,6 +52,7 @@ SWITCHES = {
     "D40": "stretches of the kernel type table are not cut to whole microseconds",
     "D41": "without a launch, device work is cut with the last step by its own start; T11 places its annotations",
     "D42": "ranges of CUPTI are paired with all launches before the last step is left out; else they have no operators",
+    "D43": "each device of a rank is analysed by itself",
     "T2": "times count from the start of each rank, baseTimeNanoseconds included",
     "rows": "events by T3 and T4: also B with E and without category, not of negative duration",
     "backward": "the backward thread is not hung into the forward one",

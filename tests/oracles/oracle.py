@@ -37,6 +37,7 @@ from oracle_roles import int64, is_call, is_counted, is_known, is_step, step_num
 OPERATORS = ("cpu_op", "Operator")
 GPU_CATEGORIES = {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "cuda_sync", "mtia_ccp_events",
                   "Kernel", "Memcpy", "Memset"}
+WORK_CATEGORIES = {"kernel", "gpu_memcpy", "gpu_memset", "Kernel", "Memcpy", "Memset"}
 INTEGER = re.compile(r"-?[0-9]+")
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 EXACT = Context(prec=10_000, Emax=MAX_EMAX, Emin=MIN_EMIN)
@@ -327,6 +328,8 @@ def devices(rows, elements):
         row.process = next(filter(is_known, processes[row.pid]), None)
         if row.cat is not None:
             row.device = "GPU" if row.cat in GPU_CATEGORIES else "CPU"
+            if row.stream is None and isinstance(row.tid, int) and row.cat in WORK_CATEGORIES:  # T9.8
+                row.stream = row.tid
         elif row.process is not None and not row.process.startswith("/host:"):
             row.device = "GPU"
             if row.stream is None and isinstance(row.tid, int):  # T9.8
@@ -464,7 +467,14 @@ def list_directory(path):
     names = [name for name in os.listdir(path)
              if any(fnmatch.fnmatchcase(name, pattern) for pattern in ("*.json", "*.json.gz", "*.gz"))
              and not name.startswith(".")]
-    return [joined(path, name) for name in sorted(names, key=os.fsencode)]
+    return [joined(path, name) for name in sorted(names, key=order_of_names)]
+
+
+def order_of_names(name):
+    """Digits compare as numbers (T7.3)."""
+    name = os.fsencode(name)
+    return [(ord("0"), int(part)) if part.isdigit() else (ord(part), 0)
+            for part in re.findall(rb"[0-9]+|[^0-9]", name)], name
 
 
 def rank_in_document(document):
@@ -486,7 +496,7 @@ def assign_ranks(files):
         if file.rank is None and file.named:
             file.rank = rank_in_name(file.path)
     taken = {file.rank for file in files}
-    unranked = sorted((file for file in files if file.rank is None), key=lambda file: os.fsencode(file.path))
+    unranked = sorted((file for file in files if file.rank is None), key=lambda file: order_of_names(file.path))
     free = (number for number in range(len(taken) + len(files)) if number not in taken)
     for file in unranked:
         file.rank = next(free)

@@ -88,10 +88,19 @@ class Files(Made):
                          [("a.json", 0), ("rank1.json", 1), ("b.json", 2)])
         self.assertEqual(self.value("SELECT rank FROM trace_files(?)",
                                     write("frank3.json", document(event("x", 0, 1)))), 0)
-        for name in ("42.1700", "42.1703", "43.1700"):
-            write(f"hosts/host_{name}.pt.trace.json", document(event("x", 0, 1)))
+        for at, name in enumerate(("42.1700", "42.1703", "43.1700")):
+            write(f"hosts/host_{name}.pt.trace.json", document(event("x", at, 1)))
         self.assertEqual(self.rows("SELECT rank, rank_source FROM trace_files('hosts')"),
                          [(0, "process"), (0, "process"), (1, "order")])
+        for at, name in enumerate(("DECODE", "EXTEND")):
+            write(f"stages/17-TP-0-{name}.json", document(event("x", at, 1)))
+            write(f"replicas/dp{at}_tp0_rank0.json", document(event("x", 0, 1)))
+        self.assertEqual(self.rows("SELECT rank FROM trace_files('stages')"), [(0,), (0,)])
+        self.assertEqual(self.rows("SELECT rank FROM trace_files('replicas')"), [(0,), (1,)])
+        write("labels/merged.json", document(*[event("x", 0, 1, pid=f"[TP0{rank}] 5") for rank in (1, 0)]))
+        self.assertEqual(self.rows("SELECT rank, label FROM trace_files('labels')"), [(0, "TP00"), (1, "TP01")])
+        write("labels/17-TP-0.json", document(event("x", 0, 1)))
+        self.assertEqual(self.rows("SELECT rank FROM trace_files('labels')"), [(0,), (None,), (None,)])
 
     def test_t8(self):
         for name, first in (("a", 5), ("b", 20)):

@@ -156,6 +156,13 @@ def write_traces(folder):
     write(place("no snapshots/rank0.pickle"), pickle.dumps([1]))
     write(place("snapshots/cut"), pickle.dumps(snapshot(6))[:-9])
     write(place("bad/not.json"), "x")
+    labelled = document(*(event("op", at, 2, pid=f"[TP{rank}] 1") for at in range(5) for rank in (1, 0)))
+    for name in ("come", "labels"):
+        write(place(f"{name}/merged.json"), labelled)
+    write(place("come/capture.json"), capture())
+    for number in range(2):
+        write(place(f"come/dp{number}_rank0.json"), {"distributedInfo": {"rank": 0}, **run(2)})
+        write(place(f"come/1-TP-7-{number}.json"), document(event("op", number, 1)))
     write(place("mixed/run/rank0.json"), run())
     write(place("mixed/rank0.json"), run())
     told = {"Collective name": "send", "In msg nelems": 8, "Out msg nelems": 8, "dtype": "Float", "Group size": 2,

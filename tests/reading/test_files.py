@@ -160,10 +160,10 @@ class Processes(InFolder):
                 (("h_1.5.pt.trace.json", "h_2.7.pt.trace.json"), [0, 1]),
                 (("g_1.5.pt.trace.json", "h_1.7.pt.trace.json"), [0, 1]),
                 (("h_1.5.pt.trace.json", "h_12.7.pt.trace.json"), [0, 1]),
-                (("h.5.pt.trace.json", "h.7.pt.trace.json"), [0, 1]),
-                (("_1.5.pt.trace.json", "_1.7.pt.trace.json"), [0, 1]),
+                (("h.5.pt.trace.json", "h.7.pt.trace.json"), [0, 0]),
+                ((".5.pt.trace.json", ".7.pt.trace.json"), [0, 1]),
                 (("h_1.a.pt.trace.json", "h_1.b.pt.trace.json"), [0, 1]),
-                (("h_.5.pt.trace.json", "h_.7.pt.trace.json"), [0, 1]),
+                (("h_.5.pt.trace.json", "h_.7.pt.trace.json"), [0, 0]),
                 (("h_1.5.json", "h_1.7.json"), [0, 1]),
                 (("h_1/5.pt.trace.json", "h_1/7.pt.trace.json"), [0, 1])):
             paths = [self.cycle(f"n{len(ranks)}/{name}", 1, 1000 * at) for at, name in enumerate(names)]
@@ -197,7 +197,7 @@ class Processes(InFolder):
         self.cycle("d/h_1.10.pt.trace.json", 1, 1000)
         self.cycle("d/h_1.11.pt.trace.json", 3, 2000, 2)
         self.cycle("d/h_1.12.pt.trace.json", 20, 3000)
-        self.assertEqual(self.ranks(columns="first_step, last_step"), [(4, 6), (7, 8), (20, 22), (1, 3)])
+        self.assertEqual(self.ranks(columns="first_step, last_step"), [(1, 3), (4, 6), (7, 8), (20, 22)])
         self.assertEqual(self.rows("SELECT iteration FROM trace_steps('d') ORDER BY ts"),
                          [(number,) for number in (1, 2, 3, 4, 5, 6, 7, 8, 20, 21, 22)])
         self.assertEqual(self.rows("SELECT DISTINCT iteration FROM trace_step_time('d') WHERE iterations = 'all'"),
@@ -209,11 +209,13 @@ class Processes(InFolder):
         self.assert_error("trace_steps: 'd/h_1.1.pt.trace.json' and 'd/h_1.2.pt.trace.json' are both of rank 0, and"
                           f" step {2**63 - 1} is in both: leave one of them out", "SELECT * FROM trace_steps('d')")
 
-    def test_files_that_are_no_cycles(self):
+    def test_files_that_overlap(self):
         self.cycle("d/h_1.1.pt.trace.json", 1, 0)
-        self.cycle("d/h_1.2.pt.trace.json", 1, 50)
-        self.assert_error("trace_steps: 'd/h_1.1.pt.trace.json' and 'd/h_1.2.pt.trace.json' are both of rank 0, and"
-                          " their steps overlap in time: leave one of them out", "SELECT * FROM trace_steps('d')")
+        self.cycle("d/h_1.2.pt.trace.json", 1, 299)
+        self.cycle("d/h_1.3.pt.trace.json", 1, 900)
+        self.assertEqual(self.ranks(), [(0, "order"), (1, "order"), (2, "order")])
+        self.cycle("d/h_1.2.pt.trace.json", 1, 300)
+        self.assertEqual(self.ranks(), [(0, "process")] * 3)
 
 
 class Metadata(InFolder):

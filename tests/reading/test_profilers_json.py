@@ -362,8 +362,8 @@ class Xla(InFolder):
                          bare("e", 1, 1, 6, 3), bare("f", 1, 1, 6, 3, **{"Stream Id": 4}),
                          event("g", 1, 1, cat="kernel", pid=5, tid=3), event("h", 1, 1, pid=6, args={"Stream Id": 4})])
         self.assertEqual(self.rows("SELECT name, stream FROM trace_events('t.json') ORDER BY event"), [
-            ("a", 3), ("b", None), ("c", 9), ("d", 2), ("e", None), ("f", 4), ("g", None), ("h", None)])
-        self.assertEqual(self.rows("SELECT name FROM trace_events('t.json') WHERE stream = 3"), [("a",)])
+            ("a", 3), ("b", None), ("c", 9), ("d", 2), ("e", None), ("f", 4), ("g", 3), ("h", None)])
+        self.assertEqual(self.rows("SELECT name FROM trace_events('t.json') WHERE stream = 3"), [("a",), ("g",)])
 
     def test_metadata(self):
         """T9.9"""

@@ -4,7 +4,7 @@
 
 /* A collective to match, with what tells it. */
 struct match_candidate {
-    int64_t step;
+    int64_t step, replica;
     uint32_t group, ranks, seq;
     struct job_member member;
 };
@@ -21,6 +21,7 @@ static int group_order(const void *a, const void *b)
 {
     const struct match_candidate *x = a, *y = b;
     int order = COMPARE(x->step, y->step);
+    order = order ? order : COMPARE(x->replica, y->replica);
     order = order ? order : COMPARE(x->group, y->group);
     return order ? order : COMPARE(x->ranks, y->ranks);
 }
@@ -98,6 +99,7 @@ bool job_match(struct job *job, struct failure *failure)
         for (size_t i = 0; i < inside; i++) {
             const struct job_collective *collective = &rank->collectives[rank->by_step[i]];
             items[used++] = (struct match_candidate){collective->step,
+                                                     rank->replica,
                                                      collective->group,
                                                      collective->ranks,
                                                      collective->seq,
@@ -118,20 +120,24 @@ bool job_make(struct job *job, const struct trace *trace, bool device_clock, boo
     *job = (struct job){.trace = trace, .stopper = stopper};
     job->ranks = memory_zeroed(trace->rank_count, sizeof *job->ranks);
     size_t *members = memory_zeroed(trace->rank_count, sizeof *members);
-    bool done = (job->ranks && members) || failure_memory(failure);
+    int64_t *replicas = memory_zeroed(trace->rank_count, sizeof *replicas);
+    bool done = (job->ranks && members && replicas) || failure_memory(failure);
     for (size_t i = 0; done && i < trace->count; i++) { /* Q1.2 */
         const struct trace_member *member = &trace->members[i];
         if (member->chosen && (member->steps->count > 0) == (reference->steps->count > 0))
             count += members[member->rank_index]++ == 0;
+        replicas[member->rank_index] = member->replica;
     }
     for (size_t r = 0; done && r < trace->rank_count; r++) {
         if (members[r] == 0)
             continue;
         done = job_rank_make(&job->ranks[job->rank_count], trace, r, device_clock,
                              count == 1 && !always, &job->texts, stopper, failure);
+        job->ranks[job->rank_count].replica = replicas[r];
         job->rank_count += done;
     }
     memory_free(members);
+    memory_free(replicas);
     done = done && job_match(job, failure);
     if (!done)
         job_clear(job);

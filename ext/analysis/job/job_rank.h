@@ -53,6 +53,7 @@ struct job_chain {
 
 struct job_rank {
     size_t rank;                /* index into trace.ranks */
+    int64_t replica;            /* T7.5: ranks of different ones have no collective in common */
     struct job_window *windows; /* by start, then number; owned, like the other lists */
     size_t window_count, window_capacity;
     struct span_line line; /* the window at each instant; of several, the one that starts last */

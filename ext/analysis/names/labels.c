@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "naming/python_frame.h"
 #include "shared_labels.h"
-#include "loading/steps.h"
+#include "steps/steps.h"
 
 /* The lines of a thread: what it is in, then those that labels are taken from. */
 enum {

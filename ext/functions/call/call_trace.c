@@ -86,7 +86,8 @@ bool call_traces_open(struct call *call, const struct call_trace_request *reques
                                           .phases = requests[i].phases,
                                           .ranks = &wanted[i].ranks,
                                           .steps = &wanted[i].steps.wish,
-                                          .subject = wanted[i].subject};
+                                          .subject = wanted[i].subject,
+                                          .captures = requests[i].capture};
     }
     done = done && trace_open(traces, files, count, &call->connection->cache, &call->failure);
     for (size_t i = 0; i < count; i++) {

@@ -7,12 +7,14 @@
 #include "chart/writer.h"
 #include "functions/call/call_trace.h"
 #include "sqlite/json_array.h"
+#include "trace/file_ranks.h"
 
 static const struct table_column columns_of_files[] = {
     {"file", "TEXT", "path"},
-    {"rank", "INTEGER", "rank; NULL for a file that is not a trace"},
+    {"rank", "INTEGER", "rank; NULL for a file that is not a trace, and for a copy"},
     {"rank_source", "TEXT",
-     "where the rank comes from: distributedInfo, database, name, process or order"},
+     "where the rank comes from: distributedInfo, database, name, replica, process or order; "
+     "'copy': the file is left out, as others have what is in it"},
     {"world_size", "INTEGER", "distributedInfo.world_size"},
     {"backend", "TEXT", "distributedInfo.backend"},
     {"device", "TEXT", "name of the first device"},
@@ -28,6 +30,11 @@ static const struct table_column columns_of_files[] = {
     {"end_ns", "INTEGER", "ns, absolute: latest end"},
     {"size", "INTEGER", "bytes on disk"},
     {"json_size", "INTEGER", "bytes of JSON; NULL of a database"},
+    {"label", "TEXT", "of a file of several ranks: what their pids begin with"},
+    {"tp", "INTEGER", "number after `tp` in the label, else in the name of the file"},
+    {"pp", "INTEGER", "the same after `pp`"},
+    {"dp", "INTEGER", "the same after `dp`"},
+    {"ep", "INTEGER", "the same after `ep`"},
 };
 
 static const struct argument arguments_of_files[] = {{TRACE_ARGUMENT}};
@@ -116,12 +123,14 @@ static const char summary_sql[] =
 static void add_file_row(struct call *call, struct result *result, const struct call_trace *opened,
                          size_t i)
 {
-    static const char *const sources[] = {"distributedInfo", "database", "name", "process",
-                                          "order"};
+    static const char *const sources[] = {"distributedInfo", "database", "name",
+                                          "replica", "process", "order"};
     static const struct trace_file nothing = {.first = NUMBER_NONE, .last = NUMBER_NONE};
     const struct trace_member *member = &opened->trace.members[i];
     const struct trace_file *file = member->file ? member->file : &nothing;
     int64_t first = NUMBER_NONE, last = NUMBER_NONE, steps = step_range(member, &first, &last);
+    const char *label = file->labels ? file_label(file, member->part) : NULL;
+    const struct coordinates at = member_coordinates(member);
     struct writer problems = {0};
     sqlite3_stmt *metadata = NULL;
     int code = sqlite3_prepare_v2(call->connection->db, summary_sql, -1, &metadata, NULL);
@@ -135,7 +144,9 @@ static void add_file_row(struct call *call, struct result *result, const struct 
         result_lost(result);
     result_repaired(result, member->path, strlen(member->path));
     result_number(result, member->is_trace ? member->rank : NUMBER_NONE);
-    result_string(result, member->is_trace ? sources[member->rank_source] : NULL);
+    result_string(result, member->is_trace            ? sources[member->rank_source]
+                          : member->copy != COPY_NONE ? "copy"
+                                                      : NULL);
     for (int column = 0; column < 3; column++)
         if (strict)
             result_value(result, sqlite3_column_value(metadata, column), true);
@@ -153,6 +164,12 @@ static void add_file_row(struct call *call, struct result *result, const struct 
     result_number(result, file->last);
     result_number(result, member->file ? file->identity.size : NUMBER_NONE);
     result_number(result, member->file ? file->json_size : NUMBER_NONE);
+    if (label)
+        result_repaired(result, label, strlen(label));
+    else
+        result_null(result);
+    for (int kind = 0; kind < COORDINATES; kind++)
+        result_number(result, at.of[kind].number < 0 ? NUMBER_NONE : at.of[kind].number);
     writer_clear(&problems);
     /* other errors: the metadata is malformed, too deep or too long for SQLite's JSON */
     if (code == SQLITE_NOMEM || code == SQLITE_INTERRUPT)

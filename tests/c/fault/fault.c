@@ -328,6 +328,12 @@ static const struct trial {
      .sql = "SELECT * FROM trace_files('[\"a\", \"./a/rank0.json\", \"a/../a/rank1.json.gz\"]');"
             "SELECT count(*) FROM trace_events('[\"a\", \"./a/rank0.json\"]')",
      .tells = true},
+    {.name = "files as they come",
+     .sql = "SELECT rank, name, pid FROM trace_events('labels');"
+            "SELECT iteration, name FROM trace_ops('come', 2)"},
+    {.name = "files as they come, listed",
+     .sql = "SELECT * FROM trace_files('come')",
+     .tells = true},
     {.name = "trace_metadata", .sql = "SELECT * FROM trace_metadata('a')"},
     {.name = "trace_metadata, UTF-16", .sql = "SELECT * FROM trace_metadata('a')", .utf16 = true},
     {.name = "trace_steps", .sql = "SELECT * FROM trace_steps('a')"},

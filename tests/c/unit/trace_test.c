@@ -5,7 +5,7 @@
 */
 #include "unit.h"
 
-#include "trace/directory.h"
+#include "paths/directory.h"
 #include "loading/load.h"
 #include "trace/selection.h"
 

@@ -65,12 +65,4 @@ void paths_merge(struct trace_paths *paths, size_t first, size_t i);
 
 void paths_clear(struct trace_paths *paths);
 
-/* The rank in a path (T7): the number in the last `rank`, `rank-` or `rank_` with digits of the
-** base name (any case, not after a letter); -1 if there is none. */
-int64_t path_rank(const char *path);
-
-/* The length of a path before `.TIME.pt.trace.json` or `.TIME.pt.trace.json.gz`, if the base name
-** is `HOST_PID` before that (T7.4); 0 if it is not. */
-size_t path_process(const char *path);
-
 #endif

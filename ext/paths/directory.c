@@ -13,6 +13,7 @@
 #include "platform/path.h"
 #include "text/ascii.h"
 #include "text/number.h"
+#include "text/text.h"
 
 static char *joined(const char *a, const char *between, const char *b)
 {
@@ -305,7 +306,7 @@ bool paths_add_runs(struct trace_paths *runs, const char *text, const struct sto
 static int path_order(const void *a, const void *b)
 {
     const struct trace_path *x = a, *y = b;
-    int order = strcmp(x->path, y->path);
+    int order = text_order(x->path, y->path);
     return order ? order : (int)x->listed - (int)y->listed;
 }
 
@@ -334,7 +335,7 @@ void paths_sort(struct trace_paths *paths)
 size_t paths_find(const struct trace_paths *paths, size_t count, const char *path)
 {
     size_t i = 0;
-    LOWER_BOUND(i, count, strcmp(paths->items[i].path, path) < 0);
+    LOWER_BOUND(i, count, text_order(paths->items[i].path, path) < 0);
     return i;
 }
 
@@ -418,45 +419,4 @@ void paths_clear(struct trace_paths *paths)
         memory_free(paths->items[i].path);
     memory_free(paths->items);
     memset(paths, 0, sizeof *paths);
-}
-
-/* Where the digits that end at `p` begin, after a character; NULL: there are none after it. */
-static const char *before_digits(const char *start, const char *p, char after)
-{
-    const char *digits = p;
-    while (digits > start && is_digit(digits[-1]))
-        digits--;
-    return digits < p && digits > start && digits[-1] == after ? digits - 1 : NULL;
-}
-
-size_t path_process(const char *path)
-{
-    static const char tail[] = ".pt.trace.json", packed[] = ".gz";
-    const char *name = path_name(path), *end = name + strlen(name);
-    end -= ends(name, end, packed) ? sizeof packed - 1 : 0;
-    if (!ends(name, end, tail))
-        return 0;
-    const char *process = before_digits(name, end - (sizeof tail - 1), '.');
-    const char *host = process ? before_digits(name, process, '_') : NULL;
-    return host && host > name ? (size_t)(process - path) : 0;
-}
-
-int64_t path_rank(const char *path)
-{
-    const char *name = path_name(path);
-    int64_t rank = -1, number;
-    for (const char *p = name; *p; p++) {
-        if (strncasecmp(p, "rank", 4) != 0 || (p > name && is_letter(p[-1])))
-            continue;
-        const char *digits = p + 4;
-        digits += *digits == '-' || *digits == '_';
-        const char *end = digits;
-        while (is_digit(*end))
-            end++;
-        while (digits + 1 < end && *digits == '0')
-            digits++;
-        if (number_integer((const unsigned char *)digits, (size_t)(end - digits), &number))
-            rank = number;
-    }
-    return rank;
 }

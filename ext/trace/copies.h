@@ -1,0 +1,12 @@
+/*
+** Files that have again what other files of their trace have (T7.8).
+*/
+#ifndef TRACEDIFF_COPIES_H
+#define TRACEDIFF_COPIES_H
+
+#include "trace.h"
+
+/* Marks them; they are then no traces. */
+bool copies_find(struct trace *trace, const struct stopper *stopper, struct failure *failure);
+
+#endif
