@@ -34,7 +34,7 @@ UNIT_TESTS = $(patsubst tests/c/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/c/unit
 FAULT_TESTS = $(patsubst tests/c/fault/%.c,$(BUILD)/fault/%,$(wildcard tests/c/fault/*.c))
 FUZZ_TARGETS = $(patsubst tests/c/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/c/fuzz/*.c))
 # What does not use SQLite; its memory is that of the program.
-LOWER = base platform access text naming source reader file linking steps loading perfetto paths trace snapshot analysis
+LOWER = base platform access text naming source reader file linking steps loading perfetto paths trace snapshot dumps analysis
 LOWER_OBJECTS = $(filter-out %/sqlite_memory.o,$(filter $(LOWER:%=$(BUILD)/ext/%/%),$(OBJECTS)))
 
 # The library that draws charts, from npm: MIT licence, which goes with it. CHARTS=no builds

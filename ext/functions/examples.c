@@ -168,6 +168,21 @@ const struct example examples[] = {
                           "LIMIT 4;"},
     {"trace_only_rank", "SELECT trace_only_rank(column1, column2, 100) AS rank\n"
                         "FROM (VALUES (0, 8), (1, 104), (2, -3));"},
+    {"hang_summary", "SELECT text\n"
+                     "FROM hang_summary('examples/hangs/never_called');"},
+    {"hang_ranks", "SELECT rank, state, culprit, op, \"group\", seq, waits_for, root\n"
+                   "FROM hang_ranks('examples/hangs/never_called');"},
+    {"fr_groups", "SELECT name, description, rank, last_called_seq, last_completed_seq, pending\n"
+                  "FROM fr_groups('examples/hangs/never_called')\n"
+                  "WHERE last_called_seq > last_completed_seq\n"
+                  "LIMIT 5;"},
+    {"fr_entries", "SELECT rank, record_id, op, collective_seq, status, at\n"
+                   "FROM fr_entries('examples/hangs/never_called')\n"
+                   "WHERE status <> 'completed'\n"
+                   "LIMIT 5;"},
+    {"fr_dumps", "SELECT rank, file, entries, pending, timed_out, lost, problems\n"
+                 "FROM fr_dumps('examples/hangs/never_called')\n"
+                 "LIMIT 3;"},
     {"trace_ab", "SELECT trace_short_name(name) AS name, device, control_steps AS n,\n"
                  "       round(diff_pct, 1) AS percent, round(ci_low, 1) AS low,\n"
                  "       round(ci_high, 1) AS high, verdict\n"

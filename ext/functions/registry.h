@@ -51,6 +51,11 @@
     FUNCTION(memory_allocations) \
     FUNCTION(memory_segments) \
     FUNCTION(memory_peak) \
+    FUNCTION(hang_summary) \
+    FUNCTION(hang_ranks) \
+    FUNCTION(fr_dumps) \
+    FUNCTION(fr_entries) \
+    FUNCTION(fr_groups) \
     FUNCTION(execution_trace) \
     FUNCTION(tracediff_help) \
     FUNCTION(tracediff_columns)

@@ -4,14 +4,12 @@
 
 #include "base/memory.h"
 
-/* Bounds of memory (pickle.h, rule 3). Real snapshots take no more bytes than their files, which
-** gzip makes up to 30 times smaller. */
-enum { FREE_MEMORY = 64 * 1024 * 1024, MEMORY_A_BYTE = 8, MEMORY_A_BYTE_ON_DISK = 48 };
-static const uint64_t most_memory = UINT64_C(4) << 30;
+static const size_t most_memory = (size_t)4 << 30; /* pickle.h, rule 3 */
 
 bool machine_refuse(struct machine *machine, enum failure_code code, const char *what)
 {
-    if (machine->p > machine->end)
+    machine->truncated = machine->p > machine->end;
+    if (machine->truncated)
         return failure_at(machine->failure, FAILURE_DAMAGE, machine->path,
                           "the pickle is truncated",
                           machine->origin + (machine->end - machine->chunk) + 1);
@@ -26,15 +24,10 @@ bool machine_lost(struct machine *machine)
 static bool check_memory(struct machine *machine)
 {
     size_t bytes = values_memory(machine->values) + machine->memo_count * sizeof(pickled);
-    uint64_t on_disk = (uint64_t)source_identity(machine->source)->size;
-    uint64_t by_read = MEMORY_A_BYTE * (uint64_t)machine->origin,
-             by_file = MEMORY_A_BYTE_ON_DISK * on_disk;
-    uint64_t allowed = FREE_MEMORY + (by_read < by_file ? by_read : by_file);
-    if (bytes <= (allowed < most_memory ? allowed : most_memory))
-        return true;
-    return machine_refuse(machine, FAILURE_DAMAGE,
-                          allowed < most_memory ? "too many values for a snapshot of this size"
-                                                : "values of more than 4 GiB");
+    if (bytes > most_memory)
+        return machine_refuse(machine, FAILURE_DAMAGE, "values of more than 4 GiB");
+    return values_fit(bytes, machine->origin, source_identity(machine->source)->size) ||
+           machine_refuse(machine, FAILURE_DAMAGE, "too many values for a file of this size");
 }
 
 bool machine_fill(struct machine *machine)

@@ -26,6 +26,7 @@ struct machine {
     int64_t origin;               /* bytes of the file before the chunk */
     int64_t opcode;               /* the byte, from 1, of the opcode that runs */
     bool ended;                   /* the chunk has the last byte */
+    bool truncated;               /* it ended too early */
     pickled *stack;
     size_t top, capacity;
     size_t fence; /* values below the last mark */

@@ -105,6 +105,19 @@ static uint64_t take(struct machine *machine, int bytes)
     return number;
 }
 
+/* Takes a float, the highest byte first. */
+static double take_real(struct machine *machine)
+{
+    enum { BYTES = 8 };
+    uint64_t bits = 0;
+    double real;
+    for (int i = 0; i < BYTES; i++)
+        bits = bits << 8 | machine->p[i];
+    machine->p += BYTES;
+    memcpy(&real, &bits, sizeof real);
+    return real;
+}
+
 /* BINGET and LONG_BINGET, which are nearly all of a snapshot: its events refer to frames. `p` is at
 ** the opcode. */
 static bool run_gets(struct machine *machine)
@@ -187,8 +200,7 @@ static bool run_rare(struct machine *machine, enum opcode opcode)
         return machine_has(machine, 1) &&
                machine_push(machine, machine->stack[machine->top - 1]);
     case BINFLOAT:
-        machine->p += 8;
-        return machine_push(machine, pickled_of(PICKLED_OTHER, 0));
+        return machine_push(machine, values_real(machine->values, take_real(machine)));
     case TUPLE:
         return machine_unmark(machine, &from) && machine_build(machine, from, PICKLED_TUPLE);
     case LIST:
@@ -329,6 +341,49 @@ static bool refuse_other(const struct machine *machine)
                        machine->path, kind);
 }
 
+/* Notes the class that GLOBAL names: two lines. */
+static void note_class(struct pickle *pickle, struct machine *machine)
+{
+    size_t length = 0, lines = 0;
+    if (machine->end - machine->p < LONGEST_REFUSED && !machine->ended && !machine_fill(machine))
+        return;
+    for (const unsigned char *p = machine->p; p < machine->end && lines < 2; p++) {
+        bool ends = *p == '\n';
+        lines += ends;
+        if (length + 1 < LONGEST_REFUSED && lines < 2)
+            pickle->refused[length++] = ends ? '.' : (char)*p;
+    }
+    pickle->refused[lines == 2 ? length : 0] = 0;
+}
+
+/* The same of STACK_GLOBAL: two texts. */
+static void note_texts(struct pickle *pickle, const struct machine *machine)
+{
+    const struct name *module, *name;
+    if (machine->top < 2)
+        return;
+    module = values_name(machine->values, machine->stack[machine->top - 2]);
+    name = values_name(machine->values, machine->stack[machine->top - 1]);
+    if (module && name && module->length + name->length + 2 <= LONGEST_REFUSED) {
+        memcpy(pickle->refused, module->text, module->length);
+        pickle->refused[module->length] = '.';
+        memcpy(pickle->refused + module->length + 1, name->text, name->length + 1);
+    }
+}
+
+/* Notes what an opcode that was refused, the last one, would have made. */
+static void note_refused(struct pickle *pickle, struct machine *machine)
+{
+    enum { GLOBAL = 'c', STACK_GLOBAL = 0x93 };
+    pickle->truncated = machine->truncated;
+    if (machine->failure->code != FAILURE_REQUEST || machine->p <= machine->chunk)
+        return;
+    if (machine->p[-1] == GLOBAL)
+        note_class(pickle, machine);
+    else if (machine->p[-1] == STACK_GLOBAL)
+        note_texts(pickle, machine);
+}
+
 static bool read_by(bool by_zlib, struct pickle *pickle, struct machine *machine, bool *unsure)
 {
     machine->source = source_open(machine->path, by_zlib, machine->failure);
@@ -340,6 +395,8 @@ static bool read_by(bool by_zlib, struct pickle *pickle, struct machine *machine
                  refuse_other(machine)) &&
                 run_all(machine, &pickle->root) && read_rest(machine, &pickle->size) &&
                 source_unchanged(machine->source, machine->failure);
+    if (!done)
+        note_refused(pickle, machine);
     *unsure = !done && machine->source && source_unsure(machine->source);
     return done;
 }

@@ -17,10 +17,14 @@
 #include "base/stopper.h"
 #include "values.h"
 
+enum { LONGEST_REFUSED = 200 };
+
 struct pickle {
     struct values values;
     pickled root;
     int64_t size; /* bytes, decompressed */
+    bool truncated;               /* of one that could not be read: it ends too early */
+    char refused[LONGEST_REFUSED]; /* or the class that it would make, MODULE.NAME; else "" */
 };
 
 /* Reads a file. `identity` becomes that of the file. Failures: FAILURE_NOT_TRACE if it does not

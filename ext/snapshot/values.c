@@ -1,5 +1,6 @@
 #include "values.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -38,16 +39,39 @@ size_t values_memory(const struct values *values)
            (values->texts.table.count + values->shape_table.count) * sizeof(uint32_t);
 }
 
+/* Real snapshots and dumps take no more bytes than their files, which gzip makes up to 30 times
+** smaller. */
+bool values_fit(size_t memory, int64_t read, int64_t on_disk)
+{
+    enum { FREE_MEMORY = 64 * 1024 * 1024, MEMORY_A_BYTE = 8, MEMORY_A_BYTE_ON_DISK = 48 };
+    uint64_t by_read = MEMORY_A_BYTE * (uint64_t)read,
+             by_file = MEMORY_A_BYTE_ON_DISK * (uint64_t)on_disk;
+    return memory <= FREE_MEMORY + (by_read < by_file ? by_read : by_file);
+}
+
+/* Of 64 bits, in `longs`; 0 if out of memory. */
+static pickled add_long(struct values *values, enum pickled_kind kind, int64_t bits)
+{
+    if (!MEMORY_GROW(values->longs, values->long_capacity, values->long_count + 1))
+        return 0;
+    values->longs[values->long_count] = bits;
+    return pickled_of(kind, values->long_count++);
+}
+
 pickled values_integer(struct values *values, int64_t integer)
 {
     const int64_t most = INT64_C(1) << (PICKLED_BITS - 1);
     const uint64_t payload = (UINT64_C(1) << PICKLED_BITS) - 1;
     if (integer >= -most && integer < most)
         return pickled_of(PICKLED_INTEGER, (uint64_t)integer & payload);
-    if (!MEMORY_GROW(values->longs, values->long_capacity, values->long_count + 1))
-        return 0;
-    values->longs[values->long_count] = integer;
-    return pickled_of(PICKLED_LONG, values->long_count++);
+    return add_long(values, PICKLED_LONG, integer);
+}
+
+pickled values_real(struct values *values, double real)
+{
+    int64_t bits;
+    memcpy(&bits, &real, sizeof bits);
+    return add_long(values, PICKLED_REAL, bits);
 }
 
 bool values_number(const struct values *values, pickled value, int64_t *number)
@@ -60,6 +84,17 @@ bool values_number(const struct values *values, pickled value, int64_t *number)
     else
         return false;
     return true;
+}
+
+double values_double(const struct values *values, pickled value)
+{
+    int64_t number;
+    double real = NAN;
+    if (values_number(values, value, &number))
+        return (double)number;
+    if (pickled_kind(value) == PICKLED_REAL)
+        memcpy(&real, &values->longs[pickled_id(value)], sizeof real);
+    return real;
 }
 
 static bool is_utf8(const char *text, size_t length)
@@ -272,6 +307,18 @@ bool values_set(struct values *values, pickled dict, const pickled *pairs, size_
     for (size_t i = 0; i < count; i++)
         values->cells[values->cell_count++] = pairs[2 * i + 1];
     return true;
+}
+
+size_t values_pairs(const struct values *values, pickled dict)
+{
+    return pickled_kind(dict) == PICKLED_DICT ? values->nodes[pickled_id(dict)].count : 0;
+}
+
+void values_pair(const struct values *values, pickled dict, size_t i, pickled *key, pickled *value)
+{
+    const struct value_node *node = &values->nodes[pickled_id(dict)];
+    *key = values->keys[values->shapes[node->shape].first + i];
+    *value = values->cells[node->first + i];
 }
 
 pickled values_field(const struct values *values, pickled dict, size_t key)

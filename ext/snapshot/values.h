@@ -7,7 +7,7 @@
 ** 2. A list has refs if all its items are dicts, 4 bytes each; else cells, 8 bytes each.
 ** 3. A container that was added to again has further nodes: its next ones. A dict has one node once
 **    it is placed, so that a field is found at once; what has a key that is not known is left out.
-** 4. Floats and bytes have no content here, nor has an integer beyond 64 bits: nothing needs them.
+** 4. Bytes have no content here, nor has an integer beyond 64 bits: nothing needs them.
 */
 #ifndef TRACEDIFF_VALUES_H
 #define TRACEDIFF_VALUES_H
@@ -23,6 +23,7 @@ enum pickled_kind {
     PICKLED_BOOL,
     PICKLED_INTEGER, /* of 60 bits */
     PICKLED_LONG,    /* of 64 bits: an index of `longs` */
+    PICKLED_REAL,    /* its bits: an index of `longs` */
     PICKLED_OTHER,   /* rule 4 */
     PICKLED_TEXT,    /* id of the text */
     PICKLED_TUPLE,   /* this and the next ones: id of the node */
@@ -98,6 +99,7 @@ size_t values_memory(const struct values *values);
 
 /* These return PICKLED_ABSENT if out of memory. */
 pickled values_integer(struct values *values, int64_t integer);
+pickled values_real(struct values *values, double real);
 pickled values_text(struct values *values, const char *text, size_t length);
 pickled values_container(struct values *values, enum pickled_kind kind);
 
@@ -115,6 +117,17 @@ pickled values_field(const struct values *values, pickled dict, size_t key);
 
 /* Whether a value is an integer of 64 bits. */
 bool values_number(const struct values *values, pickled value, int64_t *number);
+
+/* The number of a value, an integer or a float; NAN if it is neither. */
+double values_double(const struct values *values, pickled value);
+
+/* The pairs of a dict that is placed, and one of them; of another value there are none. */
+size_t values_pairs(const struct values *values, pickled dict);
+void values_pair(const struct values *values, pickled dict, size_t i, pickled *key, pickled *value);
+
+/* Whether values that were read from a file take no more memory than such a file may: so many of
+** its bytes were read, decompressed, and so many are on disk. */
+bool values_fit(size_t memory, int64_t read, int64_t on_disk);
 
 /* The text of a value; NULL if it is not a text. */
 const struct name *values_name(const struct values *values, pickled value);

@@ -241,7 +241,7 @@ class Hostile(InFolder):
         with open("x.pickle", "wb") as file:
             file.write(gzip.compress(begin + b"}r\xe8\3\0\0a"))
             file.write(gzip.compress(b"(" + b"j\xe8\3\0\0" * 4000000 + b"e") * 6 + gzip.compress(b"au."))
-        with self.assertRaisesRegex(sqlite3.OperationalError, "too many values for a snapshot of this size"):
+        with self.assertRaisesRegex(sqlite3.OperationalError, "too many values for a file of this size"):
             self.rows("SELECT * FROM memory_events('x.pickle')")
         self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 200 * 1024)
 

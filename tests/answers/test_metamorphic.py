@@ -30,7 +30,8 @@ PATHS = ("trace", "control", "test")
 WITHOUT_TRACE = {"tracediff_help", "tracediff_columns", "memory_timeline", "execution_trace", "memory_files",
                  "memory_events", "memory_allocations",
                  # whose schedule is of one trace
-                 "memory_segments", "memory_peak", "memory_diff", "memory_summary", "trace_job_parts"}
+                 "memory_segments", "memory_peak", "memory_diff", "memory_summary", "trace_job_parts",
+                 "fr_dumps", "fr_entries", "fr_groups", "hang_ranks", "hang_summary"}
 
 # What arguments are asked with; None is left out. Those without a default come first.
 RANKS, ITERATIONS = (None, "all", 0, 1, "[0,1]"), (None, "all", "steady", "first", 1, "[1,2]")

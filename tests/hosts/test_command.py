@@ -25,6 +25,7 @@ from made import InFolder, event, kernel, launch, step, write
 from support import EXAMPLES, EXTENSION, ROOT, connect, slow
 
 GPU = tuple(os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
+HUNG = os.path.join(EXAMPLES, "hangs", "never_called")
 MEMORY = tuple(os.path.join(EXAMPLES, "memory", "gpu", side, "rank0.pickle.gz") for side in ("control", "test"))
 VENV = os.path.join(ROOT, "build", "hosts", "venv", "bin", "python")
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
@@ -109,6 +110,11 @@ class Summary(Command):
         self.assert_prints(["--rank", "worst", "--memory", *folders],
                            lines("SELECT text FROM memory_summary(?, ?, 'worst')", *folders))
 
+    def test_hang(self):
+        expected = lines("SELECT words AS text FROM hang_summary(?)", HUNG)
+        self.assert_prints(["hang", HUNG], expected)
+        self.assertEqual(json.loads(run("hang", HUNG, "--json")[1]), rows("SELECT * FROM hang_summary(?)", HUNG))
+
     def test_help_is_a_screen(self):
         status, out, errors = run("--help")
         self.assertEqual((status, errors), (0, ""))
@@ -154,6 +160,9 @@ class Wrong(Command):
                 (["a\udcff", "b"], "'a\\udcff' is not UTF-8: give it another name, or a pattern"),
                 (["shell", "a", "b"], "shell: expected one DATABASE, got 2"),
                 (["shell", "--x"], f"shell: unknown option '--x'{see}"),
+                (["hang", "a", "b"], f"hang: expected one directory, got 2{see}"),
+                (["hang", "a", "--rank", "1"], f"hang: --rank is not for this{see}"),
+                (["hang", "/none"], "hang_summary: cannot read '/none': No such file or directory"),
                 (["/none", "/none"], "trace_summary: cannot read '/none': No such file or directory"),
                 (["/none", "/none", "--html", "x.html"],
                  "trace_diff_report: cannot read '/none': No such file or directory"),

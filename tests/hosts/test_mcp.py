@@ -188,6 +188,11 @@ class Tools(InFolder):
             "columns": ["a"], "rows": [["0" * 2000]],
             "cut": ["a: texts were cut, the longest has 8000000 characters: ask for substr(a, 2001, 2000) and so on"]})
 
+    def test_a_job_that_hangs(self):
+        answer = self.tools.hang(os.path.join(EXAMPLES, "hangs", "never_called"))
+        self.assertEqual((answer["columns"][:4], answer["rows"][0][:4]),
+                         (["line", "kind", "code", "rank"], [1, "verdict", "not_called", 7]))
+
     def test_a_long_name_is_cut(self):
         """Of a column, and of a trace."""
         answer = self.tools.query(f"SELECT 1 AS \"{'x' * 900000}\"")
@@ -418,6 +423,9 @@ class Server(unittest.TestCase):
         self.assert_answers("brief", given, json.loads(rows("SELECT json FROM trace_brief(?, ?)", *sides)[1][0][0]))
         names, found = rows("SELECT * FROM trace_summary(?, ?)", *sides)
         self.assert_answers("summary", given, {"columns": names, "rows": found})
+        dumps = os.path.join(EXAMPLES, "hangs", "never_called")
+        names, found = rows("SELECT line, kind, code, rank, words FROM hang_summary(?)", dumps)
+        self.assert_answers("hang", {"dumps": dumps}, {"columns": names, "rows": found})
         sql = f"SELECT class, name, diff_time FROM trace_step_diff('{sides[0]}', '{sides[1]}') LIMIT 5"
         names, found = rows(sql)
         self.assert_answers("query", {"sql": sql}, {"columns": names, "rows": found})
@@ -442,6 +450,7 @@ class Server(unittest.TestCase):
                                     ("query", {"sql": f"SELECT * FROM trace_files('{path}')"})):
                 with self.subTest(path=path, name=name):
                     self.assert_wrong(name, arguments, f"Permission denied; only files below '{self.traces}' or")
+        self.assert_wrong("hang", {"dumps": self.outside}, "Permission denied; only files below")
         for path in (self.outside, "..", "link", "/", "none"):
             self.assert_wrong("list", {"directory": path}, "^'.*' is not a directory below")
         self.assert_wrong("query", {"sql": "SELECT 1 FROM trace_files('none')"}, "No such file or directory$")

@@ -12,8 +12,8 @@ from support import ROOT
 from test_documents import DOCUMENTS, read
 
 # where the rules of a letter are defined
-HOMES = {**dict.fromkeys("TKALCOZIJXPBFWQVEMGNRHYU", "sql/RULES.md"), "D": "sql/HTA.md", "S": "ext/README.md"}
-LETTERS = "".join(HOMES)
+HOMES = {**dict.fromkeys([*"TKALCOZIJXPBFWQVEMGNRHYU", "FR"], "sql/RULES.md"), "D": "sql/HTA.md", "S": "ext/README.md"}
+LETTERS = "|".join(HOMES)
 # of control characters, of C itself and of its compilers, of `[A-Z0-9]`, of a device: no rules
 OTHERS = ("C0", "C11", "C17", "C23", "O0", "Z0", "I64", "L40")
 ENDINGS = (".c", ".h", ".S", ".py", ".sh", ".sql", ".awk", ".css", ".js", ".tsv", ".md")
@@ -33,20 +33,20 @@ def sources():
 def definitions():
     """[(letter, number, document)]"""
     return [(letter, int(number), document) for document in DOCUMENTS
-            for letter, number in re.findall(r"(?m)^\* \*\*([A-Z])(\d+)\*\* ", read(document))]
+            for letter, number in re.findall(r"(?m)^\* \*\*([A-Z]+)(\d+)\*\* ", read(document))]
 
 
 def cases():
     """(letter, number, case), as text, of `T5.2`: the lines of the numbered list of a rule."""
     for document in DOCUMENTS:
-        for letter, number, rule in re.findall(r"(?ms)^\* \*\*([A-Z])(\d+)\*\* (.*?)(?=^[*#]|\Z)", read(document)):
+        for letter, number, rule in re.findall(r"(?ms)^\* \*\*([A-Z]+)(\d+)\*\* (.*?)(?=^[*#]|\Z)", read(document)):
             for case in re.findall(r"(?m)^  (\d+)\. ", rule):
                 yield letter, number, case
 
 
 def citations(text):
     """(letter, number) of `T5`, and of all in `S1 to S22`."""
-    for letter, first, last in re.findall(rf"\b([{LETTERS}])(\d{{1,2}})(?: to \1(\d{{1,2}}))?\b", text):
+    for letter, first, last in re.findall(rf"\b({LETTERS})(\d{{1,2}})(?: to \1(\d{{1,2}}))?\b", text):
         for number in range(int(first), int(last or first) + 1):
             if f"{letter}{number}" not in OTHERS:
                 yield letter, number
@@ -72,7 +72,7 @@ class Rules(unittest.TestCase):
     def test_ascend_within_a_section(self):
         for document in DOCUMENTS:
             for part in re.split(r"(?m)^##+ ", read(document)):
-                for letter in LETTERS:
+                for letter in HOMES:
                     numbers = [int(number) for number in re.findall(rf"(?m)^\* \*\*{letter}(\d+)\*\* ", part)]
                     with self.subTest(document, section=part.split("\n", 1)[0], letter=letter):
                         self.assertEqual(numbers, sorted(numbers))
@@ -96,7 +96,7 @@ class Rules(unittest.TestCase):
     def test_have_the_cases_that_are_cited(self):
         defined, count = set(cases()), 0
         for path, text in [*sources(), *((document, read(document)) for document in DOCUMENTS)]:
-            cited = re.findall(rf"\b([{LETTERS}])(\d{{1,2}})\.(\d+)", text)
+            cited = re.findall(rf"\b({LETTERS})(\d{{1,2}})\.(\d+)", text)
             count += len(cited)
             with self.subTest(path):
                 self.assertEqual(set(cited) - defined, set())

@@ -28,7 +28,7 @@ def replayed(*names):
 
 class Examples(unittest.TestCase):
     def test_each_rule_has_one(self):
-        rules = re.findall(r"(?ms)^\* \*\*([A-Z]\d+)\*\* (.*?)(?=^[*#]|\Z)", read("sql", "RULES.md"))
+        rules = re.findall(r"(?ms)^\* \*\*([A-Z]+\d+)\*\* (.*?)(?=^[*#]|\Z)", read("sql", "RULES.md"))
         self.assertGreater(len(rules), 140)
         self.assertEqual([name for name, text in rules if not re.search(r"(?m)^  Example[:,] ", text)], [])
 

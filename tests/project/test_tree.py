@@ -15,20 +15,20 @@ from support import EXTENSION, ROOT
 OBJECTS = os.path.abspath(os.environ.get("OBJECTS") or os.path.join(ROOT, "build"))
 # Each may use those before it.
 LAYERS = ["base", "platform", "platform/posix", "platform/windows", "access", "text", "naming", "source", "reader",
-          "file", "linking", "steps", "loading", "perfetto", "paths", "trace", "snapshot", "database", "profilers",
-          "rocprof", "xplane", "analysis/health", "analysis/names", "analysis/sums", "analysis/work",
+          "file", "linking", "steps", "loading", "perfetto", "paths", "trace", "snapshot", "dumps", "database",
+          "profilers", "rocprof", "xplane", "analysis/health", "analysis/names", "analysis/sums", "analysis/work",
           "analysis/parts", "analysis/job", "analysis/steps", "analysis/causes", "analysis/path",
-          "analysis/simulation", "analysis/gains", "analysis/samples", "analysis/answer", "chart", "report", "sqlite",
-          "functions/args", "functions/call", "functions/words", "functions/facts", "functions/answer",
-          "functions/brief", "functions/aggregates", "functions/tables", "functions/gains", "functions/memory",
-          "functions"]
+          "analysis/simulation", "analysis/gains", "analysis/samples", "analysis/hang", "analysis/answer", "chart",
+          "report", "sqlite", "functions/args", "functions/call", "functions/words", "functions/facts",
+          "functions/answer", "functions/brief", "functions/aggregates", "functions/tables", "functions/gains",
+          "functions/memory", "functions/hangs", "functions"]
 # What any compiler of C11 has, and <strings.h>, which all these systems have; and the libraries.
 PORTABLE = {"assert", "ctype", "errno", "float", "inttypes", "limits", "math", "stdarg", "stdatomic", "stdbool",
             "stddef", "stdint", "stdio", "stdlib", "string", "strings", "emmintrin", "arm_neon", "zlib",
             "isa-l/igzip_lib", "sqlite3ext"}
 SQLITE = ("database", "profilers", "rocprof", "xplane", "sqlite", "functions", "functions/args", "functions/call",
           "functions/words", "functions/facts", "functions/answer", "functions/brief", "functions/tables",
-          "functions/gains", "functions/memory", "functions/aggregates")
+          "functions/gains", "functions/memory", "functions/hangs", "functions/aggregates")
 
 
 def sources():

@@ -18,6 +18,7 @@ import generate_ascend
 import generate_rocpd
 import generate_rocprof
 import generate_xplane
+from generate_hangs import hung_job, write as write_dumps
 from generate_job import write_job
 from generate_memory import snapshot
 from made import document, event, kernel, launch, run, step, write
@@ -155,6 +156,10 @@ def write_traces(folder):
     write(place("snapshots/rank1.pickle.gz"), pickle.dumps(snapshot(6), protocol=2))
     write(place("no snapshots/rank0.pickle"), pickle.dumps([1]))
     write(place("snapshots/cut"), pickle.dumps(snapshot(6))[:-9])
+    dumps = hung_job(21).dumps
+    write_dumps({rank: dumps[rank] for rank in list(dumps)[:12]}, place("hangs"))
+    write_dumps({rank: dumps[rank] for rank in list(dumps)[12:16]}, place("hangs"), as_json=True)
+    write(place("hangs/rank_16"), pickle.dumps(dumps[16], protocol=2)[:-9])
     write(place("bad/not.json"), "x")
     labelled = document(*(event("op", at, 2, pid=f"[TP{rank}] 1") for at in range(5) for rank in (1, 0)))
     for name in ("come", "labels"):

@@ -105,7 +105,7 @@ class Roots(InFolder):
         """No function reads elsewhere, by whatever argument: each trace of a call in turn, the others below."""
         write("outside/snapshot.pickle", b"")
         of_traces = {"trace", "control", "test", "capture", "control_capture", "snapshot", "control_memory",
-                     "test_memory"}
+                     "test_memory", "dumps"}
         functions = {}
 
         def of_memory(function, argument):

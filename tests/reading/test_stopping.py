@@ -11,6 +11,7 @@ import threading
 import time
 import unittest
 
+import generate_hangs
 import generate_nsys
 import generate_rocpd
 import generate_rocprof
@@ -122,6 +123,11 @@ class Stopping(InFolder):
             with self.subTest(name, args=True):
                 self.assert_stops(self.ARGS, name, known=True)
             os.remove(name)
+
+    def test_dumps_of_a_job(self):
+        generate_hangs.large("job", 128, 2000)
+        self.assert_stops("SELECT count(*) FROM fr_entries(?)", "job", known=False)
+        self.assert_stops("SELECT count(*) * 100000 FROM hang_summary(?)", "job", known=False)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from .notebook import ask
 HELP = """\
 usage: tracediff CONTROL TEST [OPTION ...]
        tracediff --memory CONTROL TEST [OPTION ...]
+       tracediff hang DUMPS    which rank holds up a job: the recorder's dumps
        tracediff shell [DATABASE]    for agents: tracediff mcp [DIRECTORY ...]
 
 Says why a step of the trace TEST is slower or faster than one of CONTROL. A
@@ -217,8 +218,24 @@ def show(lines: Any) -> None:
         sys.stdout.write(f"{line}\n")
 
 
+def hang(words: List[str]) -> int:
+    """Which rank holds up a job, by a directory of dumps."""
+    paths, given = parse(words)
+    other = next((option for option in given if option not in ("--json", "--csv")), None)
+    if other or len(paths) != 1:
+        raise Wrong(f"hang: {f'{other} is not for this' if other else f'expected one directory, got {len(paths)}'}"
+                    "; see tracediff --help")
+    names, found = ask(connect(), "SELECT * FROM hang_summary(?)", paths)
+    rows = list(found)
+    mode = next((mode for mode in ("json", "csv") if f"--{mode}" in given), None)
+    show(table.MODES[mode](names, rows) if mode else [table.visible(row[names.index("words")]) for row in rows])
+    return 0
+
+
 def run(words: List[str]) -> int:
     """Does what the words of the command line ask for; returns the exit status."""
+    if words[:1] == ["hang"]:
+        return hang(words[1:])
     if words[:1] == ["shell"]:
         from .shell import shell
         return shell(words[1:])

@@ -178,6 +178,9 @@ class Tools:
     def summary(self, control: str, test: str) -> Any:
         return page(*ask(self.db, "SELECT * FROM trace_summary(?, ?)", (control, test)))
 
+    def hang(self, dumps: str) -> Any:
+        return page(*ask(self.db, "SELECT line, kind, code, rank, words FROM hang_summary(?)", (dumps,)))
+
     @contextlib.contextmanager
     def limits(self) -> Iterator[None]:
         """What SQL of others makes is bounded meanwhile."""
@@ -265,6 +268,9 @@ OFFERED: Dict[str, Tuple[str, Dict[str, Any], List[str]]] = {
               TRACES, ["control", "test"]),
     "summary": (f"The same in at most twelve lines of text, with their numbers: the rows of trace_summary. {DATA}",
                 TRACES, ["control", "test"]),
+    "hang": ("Which rank holds up a job that hangs, by the dumps of PyTorch's flight recorder, one a rank: the rows of"
+             f" hang_summary. {DATA}",
+             {"dumps": {"type": "string", "description": "path of the directory of the dumps"}}, ["dumps"]),
     "query": ("The rows of one SELECT in SQLite's SQL with tracediff's functions, such as SELECT class, name,"
               " diff_time FROM trace_step_diff('CONTROL', 'TEST') LIMIT 9."
               f" Select few columns: answers are bounded. {DATA}",

@@ -73,7 +73,10 @@ static void show(struct bytes *to, const struct values *values, pickled value)
     enum pickled_kind kind = pickled_kind(value);
     int64_t number;
     char text[40];
-    if (values_number(values, value, &number)) {
+    if (kind == PICKLED_REAL) {
+        snprintf(text, sizeof text, "%.17g", values_double(values, value));
+        put_text(to, text);
+    } else if (values_number(values, value, &number)) {
         snprintf(text, sizeof text, "%lld", (long long)number);
         put_text(to, text);
     } else if (kind == PICKLED_TEXT) {
@@ -144,7 +147,7 @@ static const struct {
     {CODE("\x8a\x09\x00\x00\x00\x00\x00\x00\x00\x80\x00"), "?"},
     {CODE("\x8b\x02\x00\x00\x00\x39\x30"), "12345"},
     {CODE("\x8b\x00\x00\x00\x00"), "0"},
-    {CODE("G\x3f\xf0\x00\x00\x00\x00\x00\x00"), "?"},
+    {CODE("G\x3f\xf8\x00\x00\x00\x00\x00\x00"), "1.5"},
     {CODE("\x8c\x02\xc3\xa9"), "'\xc3\xa9'"},
     {CODE("\x8c\x00"), "''"},
     {CODE("X\x03\x00\x00\x00" "abc"), "'abc'"},
