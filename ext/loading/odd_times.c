@@ -21,7 +21,10 @@ static bool keep_odd(struct loading *loading, size_t row, enum oddity what)
     if (!MEMORY_GROW(health->odd, health->odd_capacity, health->odd_count + 1))
         return failure_memory(loading->failure);
     health->odd[health->odd_count++] =
-        (struct odd_event){columns->ts[row], columns->dur[row], (uint32_t)row, what, false, false};
+        (struct odd_event){.ts = columns->ts[row],
+                           .dur = columns->dur[row],
+                           .row = (uint32_t)row,
+                           .what = (unsigned char)what};
     return true;
 }
 

@@ -193,7 +193,7 @@ static void add_first_calls(struct checks *checks)
             us[side] = (struct check_value){.kind = VALUE_REAL,
                                             .real = quotient(of[side]->time[kind], 1000)};
         struct check *check =
-            check_add(checks, CHECK_FIRST_CALLS + kind,
+            check_add(checks, (enum check_code)(CHECK_FIRST_CALLS + kind),
                       kind == matters ? MATTERS_YES : MATTERS_MAYBE, us[0], us[1]);
         check->calls[0] = of[0]->calls[kind];
         check->calls[1] = of[1]->calls[kind];
