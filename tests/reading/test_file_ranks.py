@@ -200,6 +200,15 @@ class Labels(Ranks):
                 self.rows("SELECT * FROM trace_diff('m.json', 'm.json', ?, ?)", rank, rank)
         self.assertEqual(self.value("SELECT count(*) FROM trace_events('m.json', 0)"), 8)
 
+    def test_metadata_after_a_first_event_that_cannot_be_read(self):
+        """The look for a label in the first event goes on to the end of the document."""
+        with open("a.json", "w") as file:
+            file.write('{"schemaVersion": 1, "distributedInfo": {"backend": "nccl", "rank": 3, "world_size": 8},'
+                       ' "baseTimeNanoseconds": 1700000000000000000, "deviceProperties": [{"id": 0}],'
+                       ' "traceEvents": [{"ph": "X", "name": "ate"x": n}], "traceName": "t", "displayTimeUnit": "ms"}')
+        write("b.json", document(event("aten::mm", 1, 1), distributedInfo={"rank": 0, "world_size": 8}))
+        self.assertEqual(self.rows("SELECT name FROM trace_ops('.') WHERE ranks = 0"), [("aten::mm",)])
+
     def test_args(self):
         events = [event("op", at, 2, pid=f"[{'ab'[at % 2]}] 1", args={"Input Dims": [[at]]}) for at in range(50)]
         write("m.json", document(*events))
