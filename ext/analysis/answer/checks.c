@@ -221,6 +221,14 @@ static void add_pair(struct checks *checks)
               check_integer(c->of_modules), check_integer(t->of_modules));
 }
 
+const struct check *checks_worst_finding(const struct checks *checks)
+{
+    for (size_t i = 0; i < checks->count; i++)
+        if (checks->items[i].code == CHECK_HEALTH && checks->items[i].matters == MATTERS_YES)
+            return &checks->items[i];
+    return NULL;
+}
+
 bool check_slows_host(const struct checks *checks, const struct check *check)
 {
     if (check->code != CHECK_OPTION)

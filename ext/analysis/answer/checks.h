@@ -10,6 +10,7 @@
 
 /* The kinds of checks, in their order. */
 enum check_code {
+    CHECK_HEALTH, /* what is impossible or missing in a recording (I1 to I9) */
     CHECK_STEPS,
     CHECK_WORK, /* whether there is device work */
     CHECK_DEVICE,
@@ -58,7 +59,7 @@ struct check {
     enum check_code code;
     enum matters matters;
     uint32_t item; /* an operator or a key, in checks->texts; NAME_NONE: the code says what it is */
-    int side;      /* of a long step, few steps and problems: of which side it is */
+    int side; /* of a long step, few steps, problems and findings: of which side it is */
     struct check_value values[2], highest[2]; /* highest: of several values, else VALUE_NONE */
     int same;       /* 1 or 0; -1: a side has no value */
     int64_t common; /* shapes of copies */
@@ -141,6 +142,9 @@ bool checks_add_work(struct checks *checks, const struct check_work *work,
 bool checks_order(struct checks *checks, const struct stopper *stopper, struct failure *failure);
 
 void checks_clear(struct checks *checks);
+
+/* The first finding that makes the comparison wrong (J2.11). NULL: there is none. */
+const struct check *checks_worst_finding(const struct checks *checks);
 
 /* Whether it is an option of the profiler that makes the host slower. */
 bool check_slows_host(const struct checks *checks, const struct check *check);

@@ -12,6 +12,7 @@ enum gate_outcome { GATE_PASS, GATE_FAIL, GATE_NOT_KNOWN };
 enum gate_reason {
     GATE_NO_REASON,
     GATE_STEPS, /* these cannot be compared: O3 */
+    GATE_HEALTH,
     GATE_RANKS,
     GATE_WORLD,
     GATE_WORK,

@@ -34,7 +34,7 @@ static bool find_other_ranks(struct call *call, struct call_gate *gate)
     return true;
 }
 
-/* O3.3 to O3.5 */
+/* O3.3 to O3.6 */
 static bool find_others(struct call *call, struct call_gate *gate)
 {
     const struct pair_side *sides = gate->facts.pair.pair.sides;
@@ -45,7 +45,9 @@ static bool find_others(struct call *call, struct call_gate *gate)
     const struct checks *checks = &gate->checks;
     int64_t control = checks->sides[0].world, test = checks->sides[1].world;
     gate->has_checks = true;
-    if (control != NUMBER_NONE && test != NUMBER_NONE && control != test)
+    if (checks_worst_finding(checks))
+        gate->said.reason = GATE_HEALTH;
+    else if (control != NUMBER_NONE && test != NUMBER_NONE && control != test)
         gate->said.reason = GATE_WORLD;
     else if (sides[0].of_host != sides[1].of_host)
         gate->said.reason = GATE_WORK;

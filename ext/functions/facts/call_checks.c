@@ -1,10 +1,13 @@
 #include "call_checks.h"
 
 #include "analysis/answer/thresholds.h"
+#include "analysis/health/findings.h"
 #include "base/memory.h"
 #include "call_pair.h"
 #include "functions/call/call_metadata.h"
 #include "functions/call/step_text.h"
+#include "functions/words/health_words.h"
+#include "functions/words/label_words.h"
 #include "text/ascii.h"
 #include "text/text.h"
 #include "work_sums.h"
@@ -123,6 +126,52 @@ static bool find_first_calls(struct call *call, const struct call_trace *opened,
         longest = time > longest ? time : longest;
     }
     side->windows = side->numbers > 0 ? side->steps / side->ranks : 1;
+    return done;
+}
+
+/* J2.11: whether a finding makes the comparison wrong, or may do so. */
+static enum matters matters_of(const struct health_finding *finding, enum step_clock clock)
+{
+    bool counts = clock == CLOCK_DEVICE || finding->host || finding->check == HEALTH_CUT;
+    return finding->severity == HEALTH_NOTE ? MATTERS_NO
+           : counts && finding->chosen      ? MATTERS_YES
+                                            : MATTERS_MAYBE;
+}
+
+/* Adds what is impossible or missing in the recordings of a side: of each check the first. */
+static bool find_health(struct call *call, const struct checks_request *request, int side,
+                        struct checks *checks)
+{
+    const struct call_trace *opened = &request->opened[side];
+    const struct check_value none = check_text(NAME_NONE);
+    bool seen[HEALTH_TOO_LONG + 1] = {false}, done = true;
+    struct writer text = {0};
+    for (size_t i = 0; done && i < opened->trace.count; i++) {
+        const struct trace_member *member = &opened->trace.members[i];
+        struct health health;
+        if (!member->chosen)
+            continue;
+        done = health_find(&health, member, call_trace_steps(opened, i), call_stopper(call),
+                           &call->failure);
+        for (size_t j = 0; done && j < health.count; j++) {
+            const struct health_finding *finding = &health.items[j];
+            if (seen[finding->check])
+                continue;
+            seen[finding->check] = true;
+            text.length = 0;
+            if (opened->trace.rank_count > 1)
+                write_format(&text, "rank %lld: ", (long long)member->rank);
+            health_write(&text, finding);
+            uint32_t what = text.failed ? NAME_NONE
+                                        : names_intern(&checks->texts, text.bytes, text.length);
+            const struct check_value value = check_text(what);
+            done = what != NAME_NONE || failure_memory(&call->failure);
+            check_add(checks, CHECK_HEALTH, matters_of(finding, request->clock),
+                      side ? none : value, side ? value : none)
+                ->side = side;
+        }
+    }
+    writer_clear(&text);
     return done;
 }
 
@@ -353,6 +402,7 @@ bool call_checks_find(struct call *call, const struct checks_request *request,
     if (read_steps(call, request, 0, checks) && read_steps(call, request, 1, checks) &&
         find_first_calls(call, &request->opened[0], &checks->sides[0]) &&
         find_first_calls(call, &request->opened[1], &checks->sides[1]) &&
+        find_health(call, request, 0, checks) && find_health(call, request, 1, checks) &&
         find_told(call, request, checks) &&
         (!request->shapes || find_work(call, request, checks)) &&
         checks_order(checks, call_stopper(call), &call->failure))

@@ -9,6 +9,7 @@ static const char *const sides_in_words[] = {"control", "test"};
 static const struct {
     const char *topic, *item;
 } names_of_checks[] = {
+    [CHECK_HEALTH] = {"health", "check"},
     [CHECK_STEPS] = {"steps", "number"},
     [CHECK_WORK] = {"device", "work"},
     [CHECK_DEVICE] = {"device", "name"},
@@ -348,6 +349,13 @@ static void put_first_calls(sqlite3_str *text, const struct check *check)
     sqlite3_str_appendf(text, ": %s; record after a warm-up", words[kind].why);
 }
 
+/* `test: 3 of 5 launches have no kernel, in 3 of 5 steps` */
+static void put_finding(sqlite3_str *text, const struct checks *checks, const struct check *check)
+{
+    sqlite3_str_appendf(text, "%s: ", sides_in_words[check->side]);
+    put_name(text, checks, check->values[check->side].text);
+}
+
 void check_words_why(sqlite3_str *text, const struct checks *checks, const struct check *check)
 {
     const struct check_side *sides = checks->sides;
@@ -355,7 +363,9 @@ void check_words_why(sqlite3_str *text, const struct checks *checks, const struc
     const bool of_host[] = {c > 0 || (c < 0 && t > 0), t > 0 || (t < 0 && c > 0)};
     const bool of_modules[] = {sides[0].of_modules, sides[1].of_modules};
     enum check_code code = check->code;
-    if (code == CHECK_STEPS)
+    if (code == CHECK_HEALTH)
+        put_finding(text, checks, check);
+    else if (code == CHECK_STEPS)
         put_steps(text, sides);
     else if (code == CHECK_WORK)
         put_which(text, of_host, "neither has device work: a step is what its host is in",

@@ -17,9 +17,10 @@ const char *gate_words(enum gate_outcome outcome)
 const char *gate_code(enum gate_reason reason)
 {
     static const char *const codes[] = {
-        [GATE_STEPS] = "steps",   [GATE_RANKS] = "ranks",     [GATE_WORLD] = "world",
-        [GATE_WORK] = "work",     [GATE_DEVICE] = "device",   [GATE_MEAN] = "mean",
-        [GATE_MEDIAN] = "median", [GATE_UNCLEAR] = "unclear", [GATE_LOAD] = "load"};
+        [GATE_STEPS] = "steps",  [GATE_HEALTH] = "health", [GATE_RANKS] = "ranks",
+        [GATE_WORLD] = "world",  [GATE_WORK] = "work",     [GATE_DEVICE] = "device",
+        [GATE_MEAN] = "mean",    [GATE_MEDIAN] = "median", [GATE_UNCLEAR] = "unclear",
+        [GATE_LOAD] = "load"};
     return codes[reason];
 }
 
@@ -43,6 +44,18 @@ static void write_worlds(struct writer *text, const struct check_side *sides)
     write_string(text, " in test");
 }
 
+/* Writes what SQLite's string has, and frees it. */
+static void write_taken(struct writer *text, sqlite3_str *from)
+{
+    size_t length = (size_t)sqlite3_str_length(from);
+    char *bytes = sqlite3_str_finish(from);
+    if (bytes)
+        write_bytes(text, bytes, text_visible(bytes, length));
+    else
+        text->failed = true;
+    sqlite3_free(bytes);
+}
+
 static void write_devices(struct writer *text, const struct checks *checks)
 {
     size_t i = 0;
@@ -54,13 +67,14 @@ static void write_devices(struct writer *text, const struct checks *checks)
     sqlite3_str_appendall(names, " in control, ");
     check_words_value(names, checks, &checks->items[i], 1);
     sqlite3_str_appendall(names, " in test");
-    size_t length = (size_t)sqlite3_str_length(names);
-    char *bytes = sqlite3_str_finish(names);
-    if (bytes)
-        write_bytes(text, bytes, text_visible(bytes, length));
-    else
-        text->failed = true;
-    sqlite3_free(bytes);
+    write_taken(text, names);
+}
+
+static void write_finding(struct writer *text, const struct checks *checks)
+{
+    sqlite3_str *why = sqlite3_str_new(NULL);
+    check_words_why(why, checks, checks_worst_finding(checks));
+    write_taken(text, why);
 }
 
 void write_gate_reason(struct writer *text, enum gate_reason reason, const struct gate_facts *facts)
@@ -68,6 +82,8 @@ void write_gate_reason(struct writer *text, enum gate_reason reason, const struc
     const struct pair *pair = facts->pair;
     if (reason == GATE_STEPS) {
         write_missing(text, pair);
+    } else if (reason == GATE_HEALTH) {
+        write_finding(text, facts->checks);
     } else if (reason == GATE_RANKS) {
         write_string(text, "other ranks: ");
         write_alone(text, facts->ranks);

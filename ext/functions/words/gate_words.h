@@ -15,7 +15,7 @@ struct gate_facts {
     const struct pair_verdict *verdict;
     enum judged judged;
     const struct common_ranks *ranks; /* read of GATE_RANKS */
-    const struct checks *checks;      /* read of GATE_WORLD and GATE_DEVICE */
+    const struct checks *checks;      /* read of GATE_HEALTH, GATE_WORLD and GATE_DEVICE */
 };
 
 /* pass, fail or not known */
