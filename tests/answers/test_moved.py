@@ -82,6 +82,19 @@ class Small(InFolder):
         for gap, name in ((222, "between aten::detach and aten::mm"), (221, None)):
             self.assertEqual(self.causes(twice(20), twice(gap, "aten::detach"))[0][:2], ("not recorded", name))
 
+    def test_a_gap_moves_into_the_event_beside_it(self):
+        """What a first call compiles, 300 us, is in an operator of control, and before the operator in test."""
+        def trace(before, inside, mark=False):
+            events = [event("aten::add", 0, 10)] + mark * [event("aten::detach", 11, 1)]
+            at = 12 + before
+            end = at + 20 + inside
+            return [*events, event("scripted", at, 20 + inside), launch(at + 10 + inside, 5, 1),
+                    kernel("k", end + 5, 100, 1), sync(end + 1, end + 110), event("aten::mul", end + 111, 5),
+                    launch(end + 112, 3, 2), kernel("m", end + 125, 20, 2), sync(end + 118, end + 150)]
+        for there, back in ((trace(3, 300), trace(303, 0, True)), (trace(303, 0, True), trace(3, 300))):
+            found = self.causes(there, back)
+            self.assertLess(max(abs(diff) for _, _, diff in found), 10, found)
+
     def fused(self, *work):
         """Four steps, in each of which operators launch kernels in one area: (operator, kernel, us)."""
         events, number = [], 0

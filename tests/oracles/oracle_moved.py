@@ -72,7 +72,7 @@ def settle(times, windows, part_of, unit_of, order):
     Gives what moved from or to each place."""
     def diff(pair):
         return pair[1] * windows[0] - pair[0] * windows[1]
-    shifted = Counter()
+    shifted, recorded = Counter(), {place: pair[0] for place, pair in times.items()}
     if not all(windows):
         return shifted
     sides = defaultdict(set)
@@ -102,7 +102,35 @@ def settle(times, windows, part_of, unit_of, order):
                 gained[0][0] -= amount * windows[1]
                 lost = lost[lost[0][0] > -windows[1]:]
                 gained = gained[gained[0][0] < windows[1]:]
+    gaps, late = [], []  # what is left of gaps that one side has, and of time of the host (L12.5)
+    for parts in units.values():
+        for part, places in parts.items():
+            both = [sum(times[place][side] for place in places) for side in range(2)]
+            mover = [diff(both), part, places, all(both)]
+            if part[1] is None or abs(mover[0]) < windows[1]:
+                continue
+            if part[0] in ("idle_call", "idle_host", "idle_launch"):
+                late.append(mover)
+            elif part[0] in GAPS and (not both[1] or not sum(map(recorded.get, places))):
+                gaps.append(mover)
+    for movers in (gaps, late):
+        movers.sort(key=lambda mover: (mover[3], -abs(mover[0]), CLASSES.index(mover[1][0]), *map(key, mover[1][1:])))
+    for gap in gaps:
+        for event in late:
+            lost, gained = (gap, event) if gap[0] < 0 else (event, gap)
+            if is_beside(gap[1][1], event[1][1]) and -lost[0] >= windows[1] and gained[0] >= windows[1]:
+                amount = min(-lost[0], gained[0]) // windows[1]
+                shift(times, shifted, lost[2], amount, -1, diff, windows)
+                shift(times, shifted, gained[2], amount, 1, diff, windows)
+                lost[0] += amount * windows[1]
+                gained[0] -= amount * windows[1]
     return shifted
+
+
+def is_beside(gap, name):
+    """Whether a gap (A5.4) is before or after an event of this name."""
+    return gap in (f"after {name}", f"before {name}") or gap.startswith("between ") and (
+        gap.startswith(f"between {name} and ") or gap.endswith(f" and {name}"))
 
 
 def shift(times, shifted, places, amount, sign, diff, windows):

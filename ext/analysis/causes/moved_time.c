@@ -216,6 +216,104 @@ static bool settle_groups(const struct settling *settling, const struct grouped 
     return done;
 }
 
+/* Whether a gap (A5.4) is before or after an event of this name. */
+static bool is_beside(const struct name *gap, const struct name *name)
+{
+    static const char *const froms[] = {"between ", "after ", "before "};
+    const char *text = gap->text, *end = text + gap->length;
+    for (size_t i = 0; i < sizeof froms / sizeof *froms; i++) {
+        if (!begins(text, end, froms[i]))
+            continue;
+        const char *first = text + strlen(froms[i]), *last = end - name->length;
+        bool starts = last >= first && memcmp(first, name->text, name->length) == 0;
+        bool stops = last >= first && memcmp(last, name->text, name->length) == 0;
+        return i > 0 ? starts && stops && first == last
+                     : (starts && begins(first + name->length, end, " and ")) ||
+                           (stops && ends(first, last, " and "));
+    }
+    return false;
+}
+
+/* The parts of some places that settle_groups() did not settle whole. */
+struct leftovers {
+    struct mover *items;
+    size_t count;
+};
+
+/* Adds a part, if it is a gap that one side has (`gaps`), or time of the host in an event. */
+static void add_left(const struct settling *settling, const struct grouped *grouped,
+                     const struct mover *mover, bool gaps, struct leftovers *left)
+{
+    const struct cause_place *place = mover->place;
+    bool wanted = place->name != NAME_NONE && grouped[mover->first].pool != POOL_NONE &&
+                  (gaps ? is_gap(place->step_class) : class_is_late(place->step_class));
+    wide_time recorded = 0;
+    for (size_t i = mover->first; i < mover->first + mover->count; i++) {
+        const struct cause_place *own = &settling->parts->places[grouped[i].place];
+        recorded += own->time[0] - own->received;
+    }
+    if (wanted && (!gaps || recorded == 0 || mover->time[1] == 0) &&
+        wide_size(mover->diff) >= settling->causes->windows[1])
+        left->items[left->count++] = *mover;
+}
+
+/* Lists the parts that are left, the largest first. */
+static bool list_left(const struct settling *settling, const struct grouped *grouped, size_t count,
+                      bool gaps, struct leftovers *left, const struct stopper *stopper,
+                      struct failure *failure)
+{
+    *left = (struct leftovers){.items = memory_items(count, sizeof *left->items)};
+    if (!left->items)
+        return failure_memory(failure);
+    for (size_t i = 0; i < count;) {
+        struct mover mover = {.causes = settling->causes,
+                              .place = &settling->parts->places[grouped[i].place],
+                              .first = i};
+        for (; i < count && group_order(&grouped[mover.first], &grouped[i]) == 0 &&
+               cause_part_order(mover.place, &settling->parts->places[grouped[i].place]) == 0;
+             i++) {
+            const struct cause_place *place = &settling->parts->places[grouped[i].place];
+            for (int side = 0; side < 2; side++)
+                mover.time[side] += place->time[side];
+            mover.diff += difference(settling->causes, place->time);
+        }
+        mover.count = i - mover.first;
+        add_left(settling, grouped, &mover, gaps, left);
+    }
+    return sort_items(left->items, left->count, sizeof *left->items, mover_order, stopper,
+                      failure);
+}
+
+/* Moves what is left of gaps that one side has from or to the events beside them (L12.5). */
+static bool settle_beside(const struct settling *settling, const struct grouped *grouped,
+                          size_t count, const struct stopper *stopper, struct failure *failure)
+{
+    const struct names *names = &settling->causes->names;
+    struct leftovers gaps = {.count = 0}, late = {.count = 0};
+    bool done = list_left(settling, grouped, count, true, &gaps, stopper, failure) &&
+                list_left(settling, grouped, count, false, &late, stopper, failure);
+    for (size_t i = 0; done && i < gaps.count; i++)
+        for (size_t j = 0; done && j < late.count; j++) {
+            struct mover *gap = &gaps.items[i], *event = &late.items[j];
+            struct mover *from = gap->diff < 0 ? gap : event, *to = gap->diff < 0 ? event : gap;
+            done = stopper_goes_on(stopper, i * late.count + j, failure);
+            if (-from->diff < settling->causes->windows[1] ||
+                to->diff < settling->causes->windows[1] ||
+                !is_beside(&names->items[gap->place->name], &names->items[event->place->name]))
+                continue;
+            wide_time most = -from->diff < to->diff ? -from->diff : to->diff;
+            wide_time amount = most / settling->causes->windows[1];
+            int64_t kernels = 0;
+            shift(settling, grouped, from, amount, true, &kernels);
+            shift(settling, grouped, to, amount, false, &kernels);
+            from->diff += amount * settling->causes->windows[1];
+            to->diff -= amount * settling->causes->windows[1];
+        }
+    memory_free(gaps.items);
+    memory_free(late.items);
+    return done;
+}
+
 bool moved_time_settle(struct cause_parts *parts, const struct causes *causes,
                        const struct stopper *stopper, struct failure *failure)
 {
@@ -235,7 +333,8 @@ bool moved_time_settle(struct cause_parts *parts, const struct causes *causes,
     for (size_t i = 0; i < count && done; i++)
         grouped[i] = (struct grouped){&settling, i, pool_of(&settling, &parts->places[i])};
     done = done && sort_items(grouped, count, sizeof *grouped, grouped_order, stopper, failure) &&
-           settle_groups(&settling, grouped, count, stopper, failure);
+           settle_groups(&settling, grouped, count, stopper, failure) &&
+           settle_beside(&settling, grouped, count, stopper, failure);
     memory_free(grouped);
     memory_free(settling.sides);
     return done;
