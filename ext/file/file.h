@@ -111,8 +111,6 @@ struct trace_file {
     int64_t backlog;    /* ns: the total of PROBLEM_BACKLOG */
     int64_t unlaunched; /* ns: the total of PROBLEM_NO_LAUNCH */
     int64_t events, skipped, json_size;
-    bool launches_known; /* by launches_count() */
-    int64_t launches, captured;
 
     struct names names;
     unsigned char *categories; /* by name id: enum category */

@@ -55,6 +55,7 @@ struct file_health {
     size_t odd_count, odd_capacity;
     struct launch *launches; /* by thread and start */
     size_t launch_count, launch_capacity;
+    int64_t captured, calls; /* launches in captures (A15), and all; 0 without a capture */
     int64_t waits_from; /* the start of the first that waits; INT64_MAX: none */
     struct placed_work *placed; /* in the order of the file */
     size_t placed_count, placed_capacity;

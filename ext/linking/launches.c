@@ -204,6 +204,7 @@ static int capturing_order(const void *a, const void *b)
 static bool drop_captured(struct launch_finder *finder)
 {
     struct launch_call *calls = finder->calls;
+    struct file_health *health = &finder->file->health;
     struct capturing *items = memory_items(finder->count, sizeof *items);
     size_t count = 0, merged = 0, kept = 0;
     if (!items)
@@ -233,7 +234,12 @@ static bool drop_captured(struct launch_finder *finder)
         size_t at = 0;
         LOWER_BOUND(at, merged, items[at].start <= calls[i].start);
         bool inside = at > 0 && calls[i].start < items[at - 1].end;
-        if (!inside && (calls[i].name == CALL_KERNEL || calls[i].name == CALL_GRAPH))
+        if (calls[i].name != CALL_KERNEL && calls[i].name != CALL_GRAPH)
+            continue;
+        health->calls++;
+        if (inside)
+            health->captured++;
+        else
             calls[kept++] = calls[i];
     }
     finder->count = kept;

@@ -7,6 +7,6 @@
 #include "trace.h"
 
 /* Marks them; they are then no traces. */
-bool copies_find(struct trace *trace, const struct stopper *stopper, struct failure *failure);
+void copies_find(struct trace *trace);
 
 #endif

@@ -229,9 +229,10 @@ bool trace_open(struct trace *const *traces, const struct trace_request *request
         for (size_t t = 0; done && t < count; t++) {
             struct trace *trace = traces[t];
             const struct trace_request *request = &requests[t];
-            done = check_members(trace, request, failure) &&
-                   (request->captures || copies_find(trace, stopper, failure)) &&
-                   file_ranks_find(trace, stopper, failure) &&
+            done = check_members(trace, request, failure);
+            if (done && !request->captures)
+                copies_find(trace);
+            done = done && file_ranks_find(trace, stopper, failure) &&
                    choose_ranks(trace, request, failure);
             for (size_t i = 0; done && i < trace->count; i++)
                 more = more || is_wanted(&trace->members[i], request->phases, false);
