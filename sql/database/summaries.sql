@@ -25,8 +25,9 @@ ORDER BY input_row, file_row;
 
 INSERT INTO steps
 SELECT s.side, rank, iteration,
-       (SELECT f.steps < 3 OR s.iteration NOT IN (f.first_step, f.last_step)
-        FROM files AS f WHERE f.side = s.side AND f.file = s.file AND f.rank = s.rank),
+       (s.side, rank, iteration) IN (SELECT i.side, t.rank, t.iteration
+                                     FROM temp.input AS i CROSS JOIN trace_step_time(i.path, 'all', 'steady') AS t
+                                     WHERE t.iteration IS NOT NULL),
        ts, dur, file, ts_ns, dur_ns, name, phase, batch_size, padded_size, tokens, stratum, ts_ns / 1e9,
        strftime('%Y-%m-%dT%H:%M:%S', ts_ns / 1000000000 - (ts_ns % 1000000000 < 0), 'unixepoch')
          || printf('.%06dZ', (ts_ns % 1000000000 + 1000000000) % 1000000000 / 1000)

@@ -118,7 +118,8 @@ def random_call(rng, name, chance=0.35):
 def statement(name, call, columns=None):
     """SQL of a call, its arguments by name."""
     terms = " AND ".join(f"{argument} = {quoted(value)}" for argument, value in call.items()) or "true"
-    columns = columns or ['"check"' if column == "check" else column for column in functions()[name][1]]  # a keyword
+    columns = columns or ['"check"' if column == "check" else column for column in functions()[name][1]  # a keyword
+                          if name != "trace_health" or column not in ("event", "name", "ts_ns")]  # the first in the file
     return f"SELECT {', '.join(columns)} FROM {name} WHERE {terms}"
 
 
@@ -1025,6 +1026,7 @@ class Sequences(InFolder):
             call = {**paths(name), **random_call(random.Random(1), name, 0)}
             source = positional(name, call)
             for column in columns:
+                column = f'"{column}"'  # check is a keyword
                 db = connect()
                 db.execute(f"SELECT count({column}) FROM {source}").fetchall()
                 later = (f"SELECT count(*), count(b.{column}), count(DISTINCT b.{column}), max(b.{column})"

@@ -114,7 +114,7 @@ class Graph:
             if not told and work.link is not None and call.event not in self.launches():
                 order = lambda row: (row.ts_ns, row.event in self.launches(), row.event)
                 launch = self.rows[work.link]
-                between = [row for row in self.file.rows if thread_of(row) == thread_of(call)
+                between = [row for row in self.file.rows if row.ts_ns is not None and thread_of(row) == thread_of(call)
                            and order(call) < order(row) < order(launch)
                            and (row.event in self.launches() or named(row, "StreamWaitEvent")
                                 and not list(self.told(row)))]

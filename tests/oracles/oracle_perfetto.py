@@ -105,13 +105,13 @@ class Trace:
         self.mend()
 
     def mend(self):
-        """I2, as far as packets have it: what ends too long after all others begin has no duration."""
+        """I2, as far as packets have it: what ends too long after all others begin has no duration that is its own."""
         timed = [row for row in self.rows if row["ph"] in "XB" and row["ts"] is not None]
         starts = [row["ts"] for row in timed]
         for row in timed:
             after = row["ts"] + (row["dur"] or 0) - max(starts)
             if after > max(60 * 10**9, max(starts) - min(starts)):
-                row["dur"] = None
+                row["dur"], row["mended"] = None, True
 
     def packet(self, data):
         event, self.events = self.events, self.events + 1

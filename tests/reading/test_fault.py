@@ -139,7 +139,7 @@ def write_traces(folder):
     write(place("b/rank1.json.gz"), rank(1, 3, ["op3", "op4"]))
     write(place("ascend/trace_view.json"), ascend())
     write(place("syncs/rank0.json"), syncs())
-    write(place("odd.json"), odd())
+    write(place("odd/odd.json"), odd())
     write_job(place("job"), 80)  # of four ranks, two without a clock
     write_job(place("host_job"), 8, on_host=True)  # as record_param_comms
     for number in range(2):  # without collectives

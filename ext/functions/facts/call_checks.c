@@ -146,10 +146,12 @@ static bool find_health(struct call *call, const struct checks_request *request,
     const struct check_value none = check_text(NAME_NONE);
     bool seen[HEALTH_TOO_LONG + 1] = {false}, done = true;
     struct writer text = {0};
-    for (size_t i = 0; done && i < opened->trace.count; i++) {
+    size_t members = opened->trace.count;
+    for (size_t at = 0; done && at < members * opened->trace.rank_count; at++) { /* by rank */
+        size_t i = at % members;
         const struct trace_member *member = &opened->trace.members[i];
         struct health health;
-        if (!member->chosen)
+        if (!member->chosen || member->rank_index != at / members)
             continue;
         done = health_find(&health, member, call_trace_steps(opened, i), call_stopper(call),
                            &call->failure);

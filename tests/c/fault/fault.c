@@ -319,7 +319,7 @@ static const struct trial {
      .database = true,
      .stride = 7,
      .fails = true},
-    {.name = "trace_health", .sql = "SELECT * FROM trace_health('odd.json')"},
+    {.name = "trace_health", .sql = "SELECT * FROM trace_health('odd/odd.json')"},
     {.name = "trace_files", .sql = "SELECT * FROM trace_files('a')", .tells = true},
     {.name = "trace_files, UTF-16",
      .sql = "SELECT * FROM trace_files('a')",
