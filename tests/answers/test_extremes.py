@@ -163,7 +163,8 @@ class Everywhere(InFolder):
             if kind == "argument":
                 arguments[name] = required.get(name) if needed else "NULL"
         for function, arguments in functions.items():
-            if re.match("tracediff_|memory_(?!bw)|execution_trace|fr_|hang_|trace_device_peaks", function):  # which read no trace
+            # which read no trace
+            if re.match("tracediff_|memory_(?!bw)|execution_trace|fr_|hang_|trace_device_peaks", function):
                 continue
             yield function, f"SELECT * FROM {function}({', '.join(arguments.values())})"
             wide = {**arguments, **{name: "'all'" for name in arguments if re.search("iteration|rank", name)}}

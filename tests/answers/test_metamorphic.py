@@ -118,8 +118,9 @@ def random_call(rng, name, chance=0.35):
 def statement(name, call, columns=None):
     """SQL of a call, its arguments by name."""
     terms = " AND ".join(f"{argument} = {quoted(value)}" for argument, value in call.items()) or "true"
-    columns = columns or ['"check"' if column == "check" else column for column in functions()[name][1]  # a keyword
-                          if name != "trace_health" or column not in ("event", "name", "ts_ns")]  # the first in the file
+    # check is a keyword; the example is the first in the file
+    columns = columns or ['"check"' if column == "check" else column for column in functions()[name][1]
+                          if name != "trace_health" or column not in ("event", "name", "ts_ns")]
     return f"SELECT {', '.join(columns)} FROM {name} WHERE {terms}"
 
 
