@@ -9,37 +9,16 @@
 #include "fr_groups_find.h"
 #include "fr_read.h"
 #include "fr_status.h"
+#include "paths/directory.h"
+#include "paths/file_name.h"
 #include "platform/path.h"
 #include "text/ascii.h"
-#include "paths/file_name.h"
 
 /* The names in a directory. */
 struct fr_listing {
     char **names;
     size_t count, capacity;
 };
-
-static char *copy_of(const char *text)
-{
-    size_t size = strlen(text) + 1;
-    char *copy = memory_allocate(size);
-    if (copy)
-        memcpy(copy, text, size);
-    return copy;
-}
-
-static char *path_in(const char *directory, const char *name)
-{
-    const char *between = path_between(directory);
-    size_t a = strlen(directory), b = strlen(between), c = strlen(name);
-    char *path = memory_allocate(a + b + c + 1);
-    if (path) {
-        memcpy(path, directory, a);
-        memcpy(path + a, between, b);
-        memcpy(path + a + b, name, c + 1);
-    }
-    return path;
-}
 
 static int name_order(const void *a, const void *b)
 {
@@ -56,7 +35,7 @@ static bool list_names(struct fr_listing *names, const char *directory,
            (name = listing_next(listing, &error)) != NULL) {
         if (name[0] == '.')
             continue;
-        char *copy = copy_of(name);
+        char *copy = path_joined(name, "", "");
         if (copy && MEMORY_GROW(names->names, names->capacity, names->count + 1)) {
             names->names[names->count++] = copy;
         } else {
@@ -142,7 +121,7 @@ static bool add_file(struct fr_job *job, const char *path, const char *name,
                              .last_record = NUMBER_NONE,
                              .last_call = NUMBER_NONE,
                              .last_time = NUMBER_NONE};
-    dump->file = copy_of(name);
+    dump->file = path_joined(name, "", "");
     done = (dump->file || failure_memory(failure)) &&
            fr_read(job, dump, path, &is_dump, stopper, failure);
     if (done && !is_dump) {
@@ -212,10 +191,11 @@ bool fr_job_load(struct fr_job *job, const char *directory, const struct stopper
 {
     struct fr_listing names = {NULL, 0, 0};
     char *expanded = path_expanded(directory);
+    const char *between = expanded ? path_between(expanded) : NULL;
     bool done = (expanded || failure_memory(failure)) && fr_job_begin(job, failure) &&
                 list_names(&names, expanded, stopper, failure);
     for (size_t i = 0; i < names.count; i++) {
-        char *path = done ? path_in(expanded, names.names[i]) : NULL;
+        char *path = done ? path_joined(expanded, between, names.names[i]) : NULL;
         done = done && stopper_ask(stopper, failure) && (path || failure_memory(failure)) &&
                add_file(job, path, names.names[i], stopper, failure);
         memory_free(path);

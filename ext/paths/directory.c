@@ -15,7 +15,7 @@
 #include "text/number.h"
 #include "text/text.h"
 
-static char *joined(const char *a, const char *between, const char *b)
+char *path_joined(const char *a, const char *between, const char *b)
 {
     size_t x = strlen(a), y = strlen(between), z = strlen(b);
     char *to = memory_allocate(x + y + z + 1);
@@ -78,7 +78,7 @@ static bool is_made_of_profile(const char *path, struct failure *failure)
     static const char tail[] = ".trace.json.gz", profile[] = ".xplane.pb";
     if (!ends_with(path, tail))
         return false;
-    char *beside = joined(path, "", "");
+    char *beside = path_joined(path, "", "");
     if (!beside)
         return failure_memory(failure);
     memcpy(beside + strlen(beside) - (sizeof tail - 1), profile, sizeof profile);
@@ -98,7 +98,7 @@ static bool add_directory(struct trace_paths *paths, const char *path,
            (name = listing_next(listing, &error)) != NULL) {
         if (!is_listed(name, paths->snapshots))
             continue;
-        char *file = joined(path, between, name);
+        char *file = path_joined(path, between, name);
         if (file && (is_directory(file) || is_made_of_profile(file, failure)))
             memory_free(file);
         else
@@ -142,14 +142,14 @@ static char *pattern_below(const char *text, bool folders, const struct stopper 
         "/*/*.pftrace", "/*/*/*.pt.trace.json*", "/*/*/*.xplane.pb", "/*/*/*.json*", "/*/*/*.gz",
         "/*/*/*.sqlite", "/*/*/*.pftrace"};
     size_t length = strlen(text);
-    char *path = joined(text, "", ""), *pattern = NULL;
+    char *path = path_joined(text, "", ""), *pattern = NULL;
     if (!path)
         failure_memory(failure);
     while (path && length > 1 && path_separates(path[length - 1]))
         path[--length] = 0;
     for (size_t i = folders ? 0 : OF_FOLDERS; path && !pattern && i < sizeof tails / sizeof *tails;
          i++) {
-        pattern = joined(path, tails[i], "");
+        pattern = path_joined(path, tails[i], "");
         if (!pattern)
             failure_memory(failure);
         if (!pattern || !matches_file(pattern, stopper, failure)) {
@@ -220,7 +220,7 @@ static bool add_pattern(struct trace_paths *paths, const char *pattern,
         failure_set(failure, FAILURE_REQUEST, "no file matches '%s'", pattern);
     for (size_t i = 0; i < found.count && failure->code == FAILURE_NONE; i++)
         if (stopper_ask(stopper, failure) && !is_directory(found.paths[i]))
-            add(paths, joined(found.paths[i], "", ""), false, failure);
+            add(paths, path_joined(found.paths[i], "", ""), false, failure);
     found_paths_clear(&found);
     if (failure->code == FAILURE_NONE && paths->count == before)
         none_itself(pattern, true, stopper, failure);
@@ -275,7 +275,7 @@ static bool add_directories(struct trace_paths *runs, const char *text, const ch
         if (error != 0 && error != ENOENT) /* a dangling link is a file */
             failure_set(failure, FAILURE_READ, "cannot read '%s': %s", path, strerror(error));
         else if (error == 0 && status.kind == FILE_IS_DIRECTORY)
-            add(runs, joined(path, "", ""), false, failure);
+            add(runs, path_joined(path, "", ""), false, failure);
         else if (is_listed(path_name(path), false))
             file = path;
     }
@@ -299,7 +299,7 @@ bool paths_add_runs(struct trace_paths *runs, const char *text, const struct sto
                 add_directories(runs, text, path, stopper, failure);
     memory_free(path);
     if (done && runs->count == before)
-        done = add(runs, joined(text, "", ""), false, failure);
+        done = add(runs, path_joined(text, "", ""), false, failure);
     return done;
 }
 

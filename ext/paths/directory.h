@@ -65,4 +65,7 @@ void paths_merge(struct trace_paths *paths, size_t first, size_t i);
 
 void paths_clear(struct trace_paths *paths);
 
+/* Three texts as one, for the caller to free. NULL if out of memory. */
+char *path_joined(const char *a, const char *between, const char *b);
+
 #endif

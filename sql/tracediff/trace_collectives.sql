@@ -25,10 +25,10 @@
 --                           gather, scatter, send, recv, send_recv or barrier; NULL: not known, or of the host, like
 --                           all below
 --   bytes          INTEGER  bytes of one rank, of several the largest
---   group_size     INTEGER  ranks of the group, also those that are not recorded
+--   group_size     INTEGER  ranks of the group, recorded or not
 --   dtype          TEXT     type of its elements, as PyTorch names it
 --   algbw_gbs      REAL     GB/s, bytes by transfer; NULL: not known, or last_rank is not known of several ranks
---   busbw_gbs      REAL     GB/s, what each link carries: comparable between collectives and sizes of groups
+--   busbw_gbs      REAL     GB/s, the load of each link: comparable between collectives and sizes of groups
 --   with_waits     INTEGER  1: ranks of the group are not recorded, so transfer may contain waits for them; NULL: no
 --                           bandwidth
 --   algorithm      TEXT     in the name of the kernel: RING, TREE, NVLS and so on

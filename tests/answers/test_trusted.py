@@ -76,6 +76,25 @@ class Trusted(InFolder):
                 write(f"{side}/{rank}.json", self.trace(lost=lost if rank else (), rank=rank))
         self.assertEqual(self.cautions(), ["caution: " + self.LOST.replace("test: ", "test: rank 1: ")])
 
+    def test_the_rank_on_which_it_matters_is_named(self):
+        """On rank 0, the kernel of a step that is not compared is lost."""
+        for side, lost in (("control", ((), ())), ("test", ((0,), (1, 2, 3)))):
+            for rank in (0, 1):
+                write(f"{side}/{rank}.json", self.trace(lost=lost[rank], rank=rank))
+        self.assertEqual(self.cautions(), ["caution: " + self.LOST.replace("test: ", "test: rank 1: ")])
+
+    def test_events_of_both_that_are_too_long(self):
+        """By the host's clock, those of the host matter, though those of the device come first."""
+        self.sides()
+        trace = self.trace()
+        trace["traceEvents"] = [{**each, "dur": {"gemm": 5e6, "aten::mm": 1e12}.get(each["name"], each["dur"])}
+                                if each["ts"] < 300 else each for each in trace["traceEvents"]]
+        write("test/a.json", trace)
+        for clock, wanted in (("device", ["yes", "yes"]), ("host", ["maybe", "yes"])):
+            found = self.checks(f"clock = '{clock}' AND why LIKE '%too long%'")
+            self.assertEqual(["device event" in why for why, _ in found], [True, False], found)
+            self.assertEqual([matters for _, matters in found], wanted)
+
     def test_healthy_recordings(self):
         self.sides(us=60)
         self.assertEqual((self.cautions(), self.checks()), ([], []))

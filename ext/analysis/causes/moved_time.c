@@ -140,6 +140,19 @@ static void shift(const struct settling *settling, const struct grouped *grouped
         }
 }
 
+/* Moves as much as both allow from a mover that lost time to one that gained it. */
+static void shift_between(const struct settling *settling, const struct grouped *grouped,
+                          struct mover *from, struct mover *to)
+{
+    wide_time most = -from->diff < to->diff ? -from->diff : to->diff;
+    wide_time amount = most / settling->causes->windows[1];
+    int64_t kernels = 0;
+    shift(settling, grouped, from, amount, true, &kernels);
+    shift(settling, grouped, to, amount, false, &kernels);
+    from->diff += amount * settling->causes->windows[1];
+    to->diff -= amount * settling->causes->windows[1];
+}
+
 /* Moves what the losers of a group lost to its gainers. */
 static void settle(const struct settling *settling, const struct grouped *grouped,
                    struct mover *movers, size_t count)
@@ -152,14 +165,7 @@ static void settle(const struct settling *settling, const struct grouped *groupe
             gainer++;
         if (loser == count || gainer == count)
             return;
-        struct mover *from = &movers[loser], *to = &movers[gainer];
-        wide_time most = -from->diff < to->diff ? -from->diff : to->diff;
-        wide_time amount = most / settling->causes->windows[1];
-        int64_t kernels = 0;
-        shift(settling, grouped, from, amount, true, &kernels);
-        shift(settling, grouped, to, amount, false, &kernels);
-        from->diff += amount * settling->causes->windows[1];
-        to->diff -= amount * settling->causes->windows[1];
+        shift_between(settling, grouped, &movers[loser], &movers[gainer]);
     }
 }
 
@@ -188,6 +194,26 @@ static bool settle_group(const struct settling *settling, const struct grouped *
     return true;
 }
 
+/* Adds up the places of a part in a group, from the one at `*i` on, which is left behind them. */
+static struct mover take_mover(const struct settling *settling, const struct grouped *grouped,
+                               size_t count, size_t *i)
+{
+    const struct cause_place *places = settling->parts->places;
+    size_t first = *i;
+    struct mover mover = {
+        .causes = settling->causes, .place = &places[grouped[first].place], .first = first};
+    for (; *i < count && group_order(&grouped[first], &grouped[*i]) == 0 &&
+           cause_part_order(mover.place, &places[grouped[*i].place]) == 0;
+         ++*i) {
+        const wide_time *time = places[grouped[*i].place].time;
+        for (int side = 0; side < 2; side++)
+            mover.time[side] += time[side];
+        mover.diff += difference(settling->causes, time);
+    }
+    mover.count = *i - first;
+    return mover;
+}
+
 /* Settles all groups. */
 static bool settle_groups(const struct settling *settling, const struct grouped *grouped,
                           size_t count, const struct stopper *stopper, struct failure *failure)
@@ -196,18 +222,8 @@ static bool settle_groups(const struct settling *settling, const struct grouped 
     bool done = movers || failure_memory(failure);
     for (size_t i = 0; i < count && done;) {
         size_t first = i, found = 0;
-        for (; i < count && group_order(&grouped[first], &grouped[i]) == 0; i++) {
-            const struct cause_place *place = &settling->parts->places[grouped[i].place];
-            struct mover *last = &movers[found - (found > 0)];
-            if (found == 0 || cause_part_order(last->place, place) != 0) {
-                last = &movers[found++];
-                *last = (struct mover){.causes = settling->causes, .place = place, .first = i};
-            }
-            last->count++;
-            for (int side = 0; side < 2; side++)
-                last->time[side] += place->time[side];
-            last->diff += difference(settling->causes, place->time);
-        }
+        while (i < count && group_order(&grouped[first], &grouped[i]) == 0)
+            movers[found++] = take_mover(settling, grouped, count, &i);
         enum pool pool = grouped[first].pool;
         done = pool == POOL_NONE || settle_group(settling, grouped, movers, found,
                                                  pool == POOL_REST, stopper, failure);
@@ -224,9 +240,12 @@ static bool is_beside(const struct name *gap, const struct name *name)
     for (size_t i = 0; i < sizeof froms / sizeof *froms; i++) {
         if (!begins(text, end, froms[i]))
             continue;
-        const char *first = text + strlen(froms[i]), *last = end - name->length;
-        bool starts = last >= first && memcmp(first, name->text, name->length) == 0;
-        bool stops = last >= first && memcmp(last, name->text, name->length) == 0;
+        const char *first = text + strlen(froms[i]);
+        if ((size_t)(end - first) < name->length)
+            return false;
+        const char *last = end - name->length;
+        bool starts = memcmp(first, name->text, name->length) == 0;
+        bool stops = memcmp(last, name->text, name->length) == 0;
         return i > 0 ? starts && stops && first == last
                      : (starts && begins(first + name->length, end, " and ")) ||
                            (stops && ends(first, last, " and "));
@@ -266,18 +285,7 @@ static bool list_left(const struct settling *settling, const struct grouped *gro
     if (!left->items)
         return failure_memory(failure);
     for (size_t i = 0; i < count;) {
-        struct mover mover = {.causes = settling->causes,
-                              .place = &settling->parts->places[grouped[i].place],
-                              .first = i};
-        for (; i < count && group_order(&grouped[mover.first], &grouped[i]) == 0 &&
-               cause_part_order(mover.place, &settling->parts->places[grouped[i].place]) == 0;
-             i++) {
-            const struct cause_place *place = &settling->parts->places[grouped[i].place];
-            for (int side = 0; side < 2; side++)
-                mover.time[side] += place->time[side];
-            mover.diff += difference(settling->causes, place->time);
-        }
-        mover.count = i - mover.first;
+        const struct mover mover = take_mover(settling, grouped, count, &i);
         add_left(settling, grouped, &mover, gaps, left);
     }
     return sort_items(left->items, left->count, sizeof *left->items, mover_order, stopper,
@@ -293,21 +301,14 @@ static bool settle_beside(const struct settling *settling, const struct grouped 
     bool done = list_left(settling, grouped, count, true, &gaps, stopper, failure) &&
                 list_left(settling, grouped, count, false, &late, stopper, failure);
     for (size_t i = 0; done && i < gaps.count; i++)
-        for (size_t j = 0; done && j < late.count; j++) {
+        for (size_t j = 0; done && j < late.count && gaps.items[i].diff != 0; j++) {
             struct mover *gap = &gaps.items[i], *event = &late.items[j];
             struct mover *from = gap->diff < 0 ? gap : event, *to = gap->diff < 0 ? event : gap;
             done = stopper_goes_on(stopper, i * late.count + j, failure);
-            if (-from->diff < settling->causes->windows[1] ||
-                to->diff < settling->causes->windows[1] ||
-                !is_beside(&names->items[gap->place->name], &names->items[event->place->name]))
-                continue;
-            wide_time most = -from->diff < to->diff ? -from->diff : to->diff;
-            wide_time amount = most / settling->causes->windows[1];
-            int64_t kernels = 0;
-            shift(settling, grouped, from, amount, true, &kernels);
-            shift(settling, grouped, to, amount, false, &kernels);
-            from->diff += amount * settling->causes->windows[1];
-            to->diff -= amount * settling->causes->windows[1];
+            if (-from->diff >= settling->causes->windows[1] &&
+                to->diff >= settling->causes->windows[1] &&
+                is_beside(&names->items[gap->place->name], &names->items[event->place->name]))
+                shift_between(settling, grouped, from, to);
         }
     memory_free(gaps.items);
     memory_free(late.items);

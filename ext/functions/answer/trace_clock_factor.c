@@ -25,7 +25,7 @@ static const struct table_column columns_of_clock_factor[] = {
     {"control_time", "REAL", "us per step in control"},
     {"test_time", "REAL", "us per step in test"},
     {"diff_time", "REAL", "us per step, test minus control"},
-    {"explained_time", "REAL", "us per step: what the common factor makes of control_time"},
+    {"explained_time", "REAL", "us per step: control_time times the common factor"},
     {"rest_time", "REAL", "us per step: diff_time without explained_time"},
 };
 

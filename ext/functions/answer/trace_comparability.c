@@ -18,7 +18,7 @@ static const struct table_column columns_of_comparability[] = {
     {"matters", "TEXT", "'yes', 'maybe' or 'no': whether it can make the comparison wrong"},
     {"why", "TEXT", "a sentence that says so"},
     {"diff_time", "REAL",
-     "us per step, test minus control: of operators whose types differ, what they take"},
+     "us per step, test minus control: the time of operators whose types differ"},
 };
 
 enum { COMPARABILITY_CLOCK = 6, COMPARABILITY_SHAPES };

@@ -33,7 +33,7 @@ static const struct argument arguments_of_gate[] = {
     SELECTIONS_OF_JOB,
     {STEP_CLOCK_ARGUMENT},
     {"least_ms", TAKES_AMOUNT, false,
-     "ms per step; what is longer by no more is within the limit; default 0"},
+     "ms per step; a difference up to this is within the limit; default 0"},
     {STEPS_ARGUMENT},
 };
 

@@ -22,7 +22,7 @@ static const struct table_column columns_of_host_factor[] = {
     {"control_time", "REAL", "us per step in control, self time"},
     {"test_time", "REAL", "us per step in test, self time"},
     {"diff_time", "REAL", "us per step, test minus control"},
-    {"explained_time", "REAL", "us per step: what the factor makes of control_time, if the outcome "
+    {"explained_time", "REAL", "us per step: control_time times the factor, if the outcome "
                                "is 'one factor'; else 0"},
     {"rest_time", "REAL", "us per step: diff_time without explained_time"},
     {"text", "TEXT", "of the host: the outcome in words; NULL if it is not about load"},

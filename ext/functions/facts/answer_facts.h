@@ -6,7 +6,7 @@
 #define TRACEDIFF_ANSWER_FACTS_H
 
 #include "analysis/answer/judgement.h"
-#include "analysis/work/run_changes.h"
+#include "analysis/counts/run_changes.h"
 #include "call_checks.h"
 #include "call_factors.h"
 #include "call_pair.h"

@@ -132,46 +132,69 @@ static bool find_first_calls(struct call *call, const struct call_trace *opened,
 /* J2.11: whether a finding makes the comparison wrong, or may do so. */
 static enum matters matters_of(const struct health_finding *finding, enum step_clock clock)
 {
-    bool counts = clock == CLOCK_DEVICE || finding->host || finding->check == HEALTH_CUT;
+    bool counts = clock == CLOCK_DEVICE || finding->host;
     return finding->severity == HEALTH_NOTE ? MATTERS_NO
            : counts && finding->chosen      ? MATTERS_YES
                                             : MATTERS_MAYBE;
 }
 
-/* Adds what is impossible or missing in the recordings of a side: of each check the first. */
+/* The finding of a check that matters most; ties: of the lowest rank. */
+struct worst_finding {
+    struct health_finding finding;
+    enum matters matters;
+    int64_t rank;
+    bool there;
+};
+
+enum { HEALTH_CHECKS = HEALTH_TOO_LONG + 1 };
+
+/* Finds the worst by check, of the device and of the host. */
+static bool find_worst(struct call *call, const struct call_trace *opened, enum step_clock clock,
+                       struct worst_finding worst[HEALTH_CHECKS][2])
+{
+    for (size_t i = 0; i < opened->trace.count; i++) {
+        const struct trace_member *member = &opened->trace.members[i];
+        struct health health;
+        if (!member->chosen)
+            continue;
+        if (!health_find(&health, member, call_trace_steps(opened, i), call_stopper(call),
+                         &call->failure))
+            return false;
+        for (size_t j = 0; j < health.count; j++) {
+            const struct health_finding *finding = &health.items[j];
+            struct worst_finding *now = &worst[finding->check][finding->host];
+            enum matters matters = matters_of(finding, clock);
+            if (!now->there || matters > now->matters ||
+                (matters == now->matters && member->rank < now->rank))
+                *now = (struct worst_finding){*finding, matters, member->rank, true};
+        }
+    }
+    return true;
+}
+
+/* Adds what is impossible or missing in the recordings of a side. */
 static bool find_health(struct call *call, const struct checks_request *request, int side,
                         struct checks *checks)
 {
     const struct call_trace *opened = &request->opened[side];
     const struct check_value none = check_text(NAME_NONE);
-    bool seen[HEALTH_TOO_LONG + 1] = {false}, done = true;
+    struct worst_finding worst[HEALTH_CHECKS][2] = {{{.there = false}}};
     struct writer text = {0};
-    size_t members = opened->trace.count;
-    for (size_t at = 0; done && at < members * opened->trace.rank_count; at++) { /* by rank */
-        size_t i = at % members;
-        const struct trace_member *member = &opened->trace.members[i];
-        struct health health;
-        if (!member->chosen || member->rank_index != at / members)
+    bool done = find_worst(call, opened, request->clock, worst);
+    for (int i = 0; done && i < 2 * HEALTH_CHECKS; i++) {
+        const struct worst_finding *now = &worst[i / 2][i % 2];
+        if (!now->there)
             continue;
-        done = health_find(&health, member, call_trace_steps(opened, i), call_stopper(call),
-                           &call->failure);
-        for (size_t j = 0; done && j < health.count; j++) {
-            const struct health_finding *finding = &health.items[j];
-            if (seen[finding->check])
-                continue;
-            seen[finding->check] = true;
-            text.length = 0;
-            if (opened->trace.rank_count > 1)
-                write_format(&text, "rank %lld: ", (long long)member->rank);
-            health_write(&text, finding);
-            uint32_t what = text.failed ? NAME_NONE
-                                        : names_intern(&checks->texts, text.bytes, text.length);
-            const struct check_value value = check_text(what);
-            done = what != NAME_NONE || failure_memory(&call->failure);
-            check_add(checks, CHECK_HEALTH, matters_of(finding, request->clock),
-                      side ? none : value, side ? value : none)
-                ->side = side;
-        }
+        text.length = 0;
+        if (opened->trace.rank_count > 1)
+            write_format(&text, "rank %lld: ", (long long)now->rank);
+        health_write(&text, &now->finding);
+        uint32_t what =
+            text.failed ? NAME_NONE : names_intern(&checks->texts, text.bytes, text.length);
+        const struct check_value value = check_text(what);
+        done = what != NAME_NONE || failure_memory(&call->failure);
+        check_add(checks, CHECK_HEALTH, now->matters, side ? none : value, side ? value : none)
+            ->side = side;
     }
     writer_clear(&text);
     return done;

@@ -5,7 +5,7 @@
 #ifndef TRACEDIFF_CALL_WORK_H
 #define TRACEDIFF_CALL_WORK_H
 
-#include "analysis/work/run_changes.h"
+#include "analysis/counts/run_changes.h"
 #include "functions/call/call_trace.h"
 
 /* On failure, fills call->failure, and nothing is left to clear. */

@@ -15,10 +15,10 @@ static const struct table_column columns_of_undo[] = {
     {"name", "TEXT", "operator or kernel"},
     {"rank", "INTEGER", "the only rank that differs so"},
     {"diff_time", "REAL",
-     "us per step that trace_step_causes attributes to it; in the last row, what is left"},
+     "us per step that trace_step_causes attributes to it; in the last row, the rest"},
     {"gain_alone", "REAL",
-     "us per step that it would be shorter if only this cause were undone, as a model of the trace "
-     "says; NULL: it has nothing that could be undone, its durations do not tell its difference, "
+     "us per step that it would be shorter if only this cause were undone, by a model of the "
+     "trace; NULL: it has nothing that could be undone, its durations do not tell its difference, "
      "or other causes have some of its time"},
     {"gain_half", "REAL", "us per step that it would be shorter if half of this cause were undone"},
     {"hidden_by", "TEXT",
@@ -27,7 +27,7 @@ static const struct table_column columns_of_undo[] = {
      "or many things"},
     {"hidden_rank", "INTEGER", "the rank of hidden_by, where there are several"},
     {"cumulative", "REAL",
-     "us per step after undoing this cause and those before; in the last row, as control has it"},
+     "us per step after undoing this cause and all before it; in the last row, of control"},
     {"gain_alone_ns", "INTEGER", "ns, of all steps of test"},
     {"cumulative_ns", "INTEGER", "ns, of all steps of test; in the last row, of control"},
     {"text", "TEXT", "the cause in words"},

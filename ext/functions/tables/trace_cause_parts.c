@@ -16,7 +16,7 @@ static const struct table_column columns_of_cause_parts[] = {
     {"kernel", "TEXT", "the device work; NULL while the device is idle"},
     {"control_time", "REAL", "us per step in control"},
     {"test_time", "REAL", "us per step in test"},
-    {"diff_time", "REAL", "us per step, test minus control: they add up to that of the cause"},
+    {"diff_time", "REAL", "us per step, test minus control: the parts add up to the cause"},
     {"control_kernels", "REAL",
      "events of device work that start in a step of control; of hidden ones times are 0"},
     {"test_kernels", "REAL", "the same for test"},

@@ -14,7 +14,7 @@ static const struct table_column columns_of_files[] = {
     {"rank", "INTEGER", "rank; NULL for a file that is not a trace, and for a copy"},
     {"rank_source", "TEXT",
      "where the rank comes from: distributedInfo, database, name, replica, process or order; "
-     "'copy': the file is left out, as others have what is in it"},
+     "'copy': the file is left out, because others have its events"},
     {"world_size", "INTEGER", "distributedInfo.world_size"},
     {"backend", "TEXT", "distributedInfo.backend"},
     {"device", "TEXT", "name of the first device"},
@@ -30,7 +30,7 @@ static const struct table_column columns_of_files[] = {
     {"end_ns", "INTEGER", "ns, absolute: latest end"},
     {"size", "INTEGER", "bytes on disk"},
     {"json_size", "INTEGER", "bytes of JSON; NULL of a database"},
-    {"label", "TEXT", "of a file of several ranks: what their pids begin with"},
+    {"label", "TEXT", "of a file of several ranks: the start of the pids of this rank"},
     {"tp", "INTEGER", "number after `tp` in the label, else in the name of the file"},
     {"pp", "INTEGER", "the same after `pp`"},
     {"dp", "INTEGER", "the same after `dp`"},

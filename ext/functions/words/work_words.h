@@ -4,7 +4,7 @@
 #ifndef TRACEDIFF_WORK_WORDS_H
 #define TRACEDIFF_WORK_WORDS_H
 
-#include "analysis/work/run_changes.h"
+#include "analysis/counts/run_changes.h"
 #include "chart/writer.h"
 
 /* `X 9 -> 18 per step`, `X new, 97 per step`, `X gone, 4 per step`. Of whole traces: a trace. */
