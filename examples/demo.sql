@@ -8,7 +8,7 @@ WHERE device_type = 'GPU';
 .headers off
 SELECT char(10) || 'examples/gpu: why is a step of the test run slower?' || char(10);
 SELECT text FROM trace_summary('examples/gpu/control', 'examples/gpu/test');
-SELECT char(10) || printf('%d kernels and copies changed. The largest changes, a step:', count(*))
+SELECT char(10) || printf('%d kernels and copies changed. The largest changes per step:', count(*))
 FROM kernel
 WHERE diff_duration <> 0;
 .mode box

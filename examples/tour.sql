@@ -182,7 +182,7 @@ FROM trace_step_diff('examples/gpu/control', 'examples/gpu/test')
 GROUP BY class
 HAVING class LIKE 'idle%';
 
--- Which calls of CUDA are made more or less often, a step?
+-- Which calls of CUDA are made more or less often per step?
 SELECT name, control_counts_per_step AS control, test_counts_per_step AS test
 FROM trace_diff('examples/gpu/control', 'examples/gpu/test')
 WHERE device_type = 'CPU' AND name LIKE 'cuda%' AND diff_counts <> 0;

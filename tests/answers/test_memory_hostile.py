@@ -245,6 +245,7 @@ class Hostile(InFolder):
             self.rows("SELECT * FROM memory_events('x.pickle')")
         self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 200 * 1024)
 
+    @slow
     def test_frames_that_share_a_long_text(self):
         """Labels of 40,000 frames: neither time nor memory by the product of frames and text."""
         before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()

@@ -10,7 +10,7 @@ import oracle
 from made import InFolder, document, event, kernel, launch, step, write
 from oracle_moved import late_parts, late_rows, placed, plain_sides
 from oracle_steps import Attributed, end, kind, label, stable, windows_of
-from support import EXAMPLES, ROOT, connect, corpus, series, slowest
+from support import EXAMPLES, ROOT, connect, corpus, series, slow, slowest
 
 GPU = tuple(os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
 SERVING = tuple(os.path.join(EXAMPLES, "serving", side) for side in ("control", "test"))
@@ -179,6 +179,7 @@ class SecondReading(InFolder):
             self.assertLess(least - 1e-6, count)
             self.assertLess(count, most + 1e-6)
 
+    @slow
     def test_examples(self):
         for folder in ("gpu", "cpu", "serving"):
             sides = [os.path.join(EXAMPLES, folder, side) for side in ("control", "test")]

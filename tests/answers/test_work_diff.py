@@ -93,6 +93,7 @@ class SecondReading(InFolder):
         self.assertEqual(found, expected(self.db, control, test, same_device, ranks, iterations), (control, test))
         return found
 
+    @slow
     def test_examples(self):
         for folder in ("gpu", "cpu", "serving"):
             for ranks, iterations in ((None, None), ("all", "all"), (0, "all")):

@@ -321,6 +321,7 @@ class Random(InRuns):
         except SystemExit as end:
             return 1, end.code
 
+    @slow
     def test_random_jobs(self):
         seen = collections.Counter()
         for seed in range(self.COUNT):

@@ -263,6 +263,7 @@ class Limits(unittest.TestCase):
                                                                " less")
         self.assertEqual(self.answer("query", sql="SELECT 1 AS a"), '{"columns":["a"],"rows":[[1]]}')
 
+    @slow
     def test_what_was_asked_is_not_told_again_at_length(self):
         long, self.answers.seconds = "x" * 3000000, 60
         for name, arguments, begin in (("help", {"function": long}, "tracediff_help: there is no function 'xxx"),
