@@ -7,6 +7,7 @@
 # `-- Section ID TEXT`: the rows begin a section, to which a link with this text leads
 # `-- Empty TEXT`: what the page says if there are no rows
 # `-- Of memory`: only with snapshots of the allocator; numbers are bytes
+# `-- Of all`: also if the traces cannot be compared
 # `-- SQL`, then a statement: what the page shows
 # Their parameters are the arguments of ARGUMENTS, and the columns of the first file.
 #
@@ -117,7 +118,8 @@ function finish() {
             fail("no layout or no query")
         functions = functions "    {.heading = " quoted(summary) ", .layout = LAYOUT_" toupper(layout) \
             ", .style = " quoted(style) ", .id = " quoted(id) ", .link = " quoted(link) \
-            ", .empty = " quoted(empty) ", .of_memory = " of_memory ",\n     .shown = " \
+            ", .empty = " quoted(empty) ", .of_memory = " of_memory ", .of_all = " of_all \
+            ",\n     .shown = " \
             (shown == "" ? "\"\"" : "\n" shown) ", .sql =\n" sql "    },\n"
         return
     }
@@ -173,7 +175,7 @@ FNR == 1 {
     sub(/\.$/, "", summary)
     family = question = arguments = columns = sql = shown = section = layout = style = id = link = empty = ""
     argument_count = column_count = 0
-    of_memory = "false"
+    of_memory = of_all = "false"
     if (report && FNR == NR) {
         count = split(given, words, " ")
         for (i = 1; i <= count; i++)
@@ -221,6 +223,11 @@ report && /^-- Empty / {
 
 report && /^-- Of memory$/ {
     of_memory = "true"
+    next
+}
+
+report && /^-- Of all$/ {
+    of_all = "true"
     next
 }
 

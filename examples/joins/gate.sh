@@ -36,7 +36,7 @@ SELECT trace.*, g.*, mean_percent NOT NULL AS compares
 FROM trace, trace_gate(base, new, $percent) AS g
 WHERE least_ms = $ms;
 SELECT status FROM gate;
-SELECT iif(compares, outcome, 'cannot compare') || ': ' ||
+SELECT iif(compares, outcome, 'cannot be compared') || ': ' ||
        iif(compares, printf('%.3f -> %.3f ms per step, mean %+.1f %%, median %+.1f %%'
                             || ' (limits: +$percent %% and +$ms ms)',
                             control_ms, test_ms, mean_percent, median_percent), '') ||

@@ -11,7 +11,7 @@ extern const char report_style[], report_script[];
 
 bool report_has_section(const struct report *report, const struct report_section *section)
 {
-    return !section->of_memory || report->memory.unit;
+    return section->of_memory ? report->memory.unit != NULL : section->of_all || !report->cannot;
 }
 
 void report_begin(struct report *report, const char *title, size_t length)

@@ -37,6 +37,7 @@ struct report_section {
     const char *shown, *sql;     /* the statement on the page, with parameters; the query */
     enum report_layout layout;
     bool of_memory; /* only with snapshots of the allocator; numbers are bytes */
+    bool of_all;    /* also if the traces cannot be compared */
 };
 
 /* Generated from sql/report/ by the build. */
@@ -69,6 +70,7 @@ struct report {
     struct label_set labels; /* of the map */
     size_t named;            /* bytes of these names, about */
     struct report_steps *steps;
+    bool cannot; /* the traces cannot be compared: no section of times would be true */
     struct report_style times, memory; /* memory.unit NULL: without snapshots */
     struct report_style style;         /* of the section: one of these */
     struct writer *open_in; /* where an element of prose is open; NULL: none is */

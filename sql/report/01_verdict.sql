@@ -1,5 +1,6 @@
 -- 01_verdict: The difference, its kinds and causes, and how sure it is
 -- Layout prose
+-- Of all
 WITH kinds(class, what) AS (
   VALUES ('compute', 'compute'), ('comm', 'communication not hidden'), ('memory', 'copies'),
          ('idle_host', 'waiting for the host'), ('idle_call', 'waiting for the host'),
@@ -26,7 +27,7 @@ kind AS (
 told_kind AS (
   SELECT what, ms, row_number() OVER (ORDER BY abs(ms) DESC, what) AS place, count(*) OVER () AS count
   FROM kind
-  WHERE abs(ms) >= 0.03 * abs(:diff_ms) AND abs(ms) >= :least AND :judged NOT IN ('same', 'nothing')),
+  WHERE abs(ms) >= 0.03 * abs(:diff_ms) AND abs(ms) >= :least AND :judged NOT IN ('same', 'nothing', 'cannot')),
 -- like with like, if the steps are of several strata
 alike AS MATERIALIZED (
   SELECT class, name, diff_within / 1000 AS within, diff_mix / 1000 AS mix
@@ -47,10 +48,11 @@ told_cause AS (
          count(*) FILTER (WHERE ms * :diff_ms > 0) OVER () AS count
   FROM cause
   WHERE abs(ms) >= :least AND abs(ms) >= 0.01 * abs(:diff_ms) AND :strata = 1
-    AND :judged NOT IN ('same', 'nothing')),
+    AND :judged NOT IN ('same', 'nothing', 'cannot')),
 said(part, place, block, strong, text, diff) AS (
   SELECT 1, 1, 'h1', NULL, CASE :judged
            WHEN 'nothing' THEN 'Nothing to compare'
+           WHEN 'cannot' THEN 'These traces cannot be compared'
            WHEN 'same' THEN 'No difference: ' || printf('%.*f', :digits, :control_ms / :size) || ' '
              || :unit || ' per ' || :per || ' on both sides'
            ELSE CASE WHEN :judged <> 'unclear' THEN '' WHEN :strata > 1 THEN 'No clear difference over all sizes: '
@@ -69,7 +71,7 @@ said(part, place, block, strong, text, diff) AS (
            END, NULL
   FROM headline
   UNION ALL
-  SELECT 2, 1, 'bars', NULL, NULL, NULL WHERE :judged <> 'nothing'
+  SELECT 2, 1, 'bars', NULL, NULL, NULL WHERE :judged NOT IN ('nothing', 'cannot')
   UNION ALL
   SELECT 2.5, 1, 'lead', NULL, 'At like sizes: ', (SELECT sum(within) FROM alike) WHERE :strata > 1
   UNION ALL
@@ -107,6 +109,9 @@ said(part, place, block, strong, text, diff) AS (
   WHERE EXISTS (SELECT 1 FROM told_cause)
   UNION ALL
   SELECT 7, 1, 'p', NULL, CASE :judged
+           WHEN 'cannot' THEN 'A recording is impossible or incomplete, so a difference of times would say nothing '
+             || 'about the program. Record again, or compare by the host’s clock (clock = ''host'') if only '
+             || 'device work is missing.'
            WHEN 'nothing' THEN 'A side has no events that count, so there is no step to compare.'
            WHEN 'same' THEN CASE WHEN :control = :test THEN
              'Control and test are the same path, so every part is equal.'
@@ -135,12 +140,12 @@ said(part, place, block, strong, text, diff) AS (
   FROM headline
   UNION ALL
   SELECT 7, 2, NULL, NULL, ' One recording per side: what differs from run to run is not in these numbers.', NULL
-  WHERE :judged NOT IN ('nothing', 'same')
+  WHERE :judged NOT IN ('nothing', 'same', 'cannot')
   UNION ALL
   SELECT 7, 3, 'p', NULL, 'A job of ' || :ranks
            || ' ranks: times are those of its path, the one stretch of work over all ranks that made '
          || 'a step as long as it is. No wait for another rank is in them.', NULL
-  WHERE :ranks > 0 AND :judged <> 'nothing'
+  WHERE :ranks > 0 AND :judged NOT IN ('nothing', 'cannot')
   UNION ALL
   SELECT 8, 1, 'p', 'Memory:', replace(replace(replace(text, ' -> ', ' → '), ', -', ', −'), '(-', '(−') || '.', NULL
   FROM memory_summary(:control_memory, :test_memory, 'worst', 10)

@@ -1,5 +1,6 @@
 -- 02_checks: Whether the traces can be compared
 -- Layout prose
+-- Of all
 -- With shared/steps
 found AS MATERIALIZED (
   SELECT topic, item, control_value AS control, test_value AS test, matters, why,
@@ -18,6 +19,11 @@ unlinked AS MATERIALIZED (
 said(place, bad, strong, text) AS (
   SELECT -1, 1, 'Ranks left out.', upper(substr(:ranks_out, 1, 1)) || substr(:ranks_out, 2) || '.'
   WHERE :ranks_out IS NOT NULL
+  UNION ALL
+  SELECT -2, matters <> 'no', CASE matters WHEN 'yes' THEN 'Cannot be trusted.' WHEN 'maybe' THEN 'Incomplete.'
+                                           ELSE 'Read with care:' END, sentence || '.'
+  FROM found
+  WHERE topic = 'health'
   UNION ALL
   SELECT 0, 1, 'Load of the host.', upper(substr(:load, 1, 1)) || substr(:load, 2) || '.' WHERE :load IS NOT NULL
   UNION ALL
@@ -43,7 +49,7 @@ said(place, bad, strong, text) AS (
          CASE matters WHEN 'yes' THEN why || '.'
               ELSE 'neither side has device work, so the parts are what the host was in' END
   FROM found
-  WHERE topic = 'device' AND item = 'work'
+  WHERE topic = 'device' AND item = 'work' AND :judged <> 'cannot'
     AND (matters = 'yes' OR (control = 0 AND coalesce(:clock, 'device') <> 'host'))
   UNION ALL
   SELECT 3, matters <> 'no', CASE matters WHEN 'no' THEN 'Same ranks:' ELSE 'Different ranks.' END,

@@ -225,9 +225,10 @@ class Documents(Brief):
     def test_what_is_not_recorded(self):
         write("a.json", run(steps=1))
         write("b.json", document(event("op", 0, 10)))
+        write("host.json", document(step(0, 0, 100), event("op", 0, 10)))
         codes = {each["code"] for each in self.brief("a.json", "a.json")["cannot_say"]}
         self.assertLessEqual({"few_steps", "no_shapes", "no_stacks"}, codes)
-        codes = {each["code"] for each in self.brief("a.json", "b.json")["cannot_say"]}
+        codes = {each["code"] for each in self.brief("host.json", "b.json")["cannot_say"]}
         self.assertLessEqual({"no_steps", "no_device_work"}, codes)
         write("c.json", {**run(), "distributedInfo": {"rank": 0, "world_size": 8}})
         self.assertIn("missing_ranks", {each["code"] for each in self.brief("c.json", "c.json")["cannot_say"]})

@@ -269,8 +269,10 @@ class NotComparable(Gate):
 
     def test_work(self):
         self.host("host", *[1000] * 6)
-        self.assert_cannot("work", "only control has device work", "a", "host")
-        self.assert_cannot("work", "only test has device work", "host", "a")
+        self.assert_cannot("health", "test has no device work, control has", "a", "host")
+        self.assert_cannot("health", "control has no device work, test has", "host", "a")
+        self.assert_cannot("work", "only control has device work", "a", "host", clock="host")
+        self.assert_cannot("work", "only test has device work", "host", "a", clock="host")
         self.assertEqual(self.gate(5, "host", "host"), PASS)
 
     def test_device(self):
@@ -292,4 +294,4 @@ class NotComparable(Gate):
                            test_rank=1)
         write("host/rank0.json", document(*(step(n, 1000 * n, 990) for n in range(5)),
                                           deviceProperties=[{"id": 0, "name": "B"}]))
-        self.assert_cannot("work", "only control has device work", "a", "host")
+        self.assert_cannot("work", "only control has device work", "a", "host", clock="host")

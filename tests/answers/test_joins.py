@@ -198,13 +198,13 @@ class Gate(made.InFolder):
                                                     distributedInfo={"rank": 0, "world_size": 1}))
         for path, reason in (("nowhere", "cannot read 'nowhere': No such file or directory"), ("empty", "'empty'"),
                              ("text", "text"),
-                             ("stepless", "cannot compare: test has no steps: record it with profiler.step()\n"),
-                             ("two", "cannot compare: other ranks: rank 1 only in test\n"),
-                             ("other", "cannot compare: other ranks: rank 0 only in control, rank 1 only in"
+                             ("stepless", "cannot be compared: test has no steps: record it with profiler.step()\n"),
+                             ("two", "cannot be compared: other ranks: rank 1 only in test\n"),
+                             ("other", "cannot be compared: other ranks: rank 0 only in control, rank 1 only in"
                                        " test\n"),
-                             ("large", "cannot compare: other world sizes: 1 in control, 8 in test\n"),
-                             ("device", "cannot compare: other devices: A in control, B in test\n"),
-                             ("host", "cannot compare: only control has device work\n")):
+                             ("large", "cannot be compared: other world sizes: 1 in control, 8 in test\n"),
+                             ("device", "cannot be compared: other devices: A in control, B in test\n"),
+                             ("host", "cannot be compared: test has no device work, control has\n")):
             with self.subTest(path):
                 self.assert_cannot(reason, good, path)
         self.assert_cannot("control has no steps", "stepless", good)

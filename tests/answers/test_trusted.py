@@ -1,7 +1,11 @@
-"""What the answer says of a recording that cannot be trusted: J2.11, O3.3."""
+"""What the answer says of a recording that cannot be trusted: C24, I15, I16, J2.11, O3.3, V13."""
+import csv
+import json
+import os
 import unittest
 
 from made import InFolder, document, event, kernel, launch, step, write
+from support import corpus, golden
 
 
 class Trusted(InFolder):
@@ -20,36 +24,73 @@ class Trusted(InFolder):
         write("control/a.json", self.trace())
         write("test/a.json", self.trace(**test))
 
+    def lines(self, where="1"):
+        return [text for text, in self.rows(f"SELECT text FROM trace_summary('control', 'test') WHERE {where}")]
+
     def cautions(self, where="1"):
-        return [text for text, in self.rows("SELECT text FROM trace_summary('control', 'test')"
-                                            f" WHERE code = 'health' AND {where}")]
+        return self.lines(f"code = 'health' AND {where}")
 
     def checks(self, where="1"):
         return self.rows("SELECT why, matters FROM trace_comparability('control', 'test')"
-                         f" WHERE topic = 'health' AND item = 'check' AND {where}")
+                         f" WHERE topic = 'health' AND {where}")
 
     def gate(self, where="1"):
         return self.rows(f"SELECT outcome, code, reason FROM trace_gate('control', 'test', 5) WHERE {where}")[0]
 
     LOST = "test: 3 of 6 launches have no kernel, in 3 of 6 steps"
 
+    CANNOT = "cannot be compared: " + LOST
+    BY_HOST = "by the host's clock: 0.100 -> 0.100 ms per step (WHERE clock = 'host')"
+
     def test_lost_kernels(self):
         self.sides(lost=(1, 2, 3))
-        self.assertEqual(self.cautions(), ["caution: " + self.LOST])
+        self.assertEqual(self.lines(), [self.CANNOT, self.BY_HOST])
         self.assertEqual(self.checks(), [(self.LOST, "yes")])
         self.assertEqual(self.gate(), ("not known", "health", self.LOST))
+        verdict, = self.rows("SELECT verdict, judged, judgement, control_ms, test_ms, diff_ms, control_median_ms,"
+                             " test_high_ms, slow_steps, is_apart, test_steps FROM trace_verdict('control', 'test')")
+        self.assertEqual(verdict, ("cannot be compared", "cannot", "cannot be compared", *[None] * 7, 4))
+
+    def test_codes(self):
+        self.sides(lost=(1, 2, 3))
+        found = self.rows("SELECT line, kind, code, class, name, control_ms, test_ms, diff_ms, words"
+                          " FROM trace_summary('control', 'test')")
+        self.assertEqual(found, [(1, "verdict", "cannot", *[None] * 5, self.CANNOT),
+                                 (2, "coverage", "host", None, None, 0.1, 0.1, 0.0, None)])
 
     def test_on_the_other_side(self):
         write("control/a.json", self.trace(lost=(1, 2, 3)))
         write("test/a.json", self.trace())
         lost = self.LOST.replace("test", "control")
-        self.assertEqual(self.cautions(), ["caution: " + lost])
+        self.assertEqual(self.lines()[0], "cannot be compared: " + lost)
         self.assertEqual(self.gate(), ("not known", "health", lost))
+
+    def test_on_both_sides(self):
+        """The verdict is about test, a caution about control."""
+        write("control/a.json", self.trace(lost=(1, 2)))
+        write("test/a.json", self.trace(lost=(1, 2, 3)))
+        self.assertEqual(self.lines(), [self.CANNOT, self.BY_HOST,
+                                        "caution: control: 2 of 6 launches have no kernel, in 2 of 6 steps"])
+
+    def test_a_brief(self):
+        self.sides(lost=(1, 2, 3))
+        brief = json.loads(self.value("SELECT json FROM trace_brief('control', 'test')"))
+        self.assertEqual((brief["verdict"]["is"], brief["verdict"]["words"]), ("cannot", self.CANNOT))
+        self.assertEqual((brief["causes"], brief["comparability"]["is"]), ([], "doubtful"))
+        self.assertIn("trace_health", brief["next"][0]["sql"])
+
+    def test_a_report(self):
+        self.sides(lost=(1, 2, 3))
+        page, = self.rows("SELECT html FROM trace_diff_report('control', 'test')")[0]
+        self.assertIn("These traces cannot be compared", page)
+        self.assertIn("Test: 3 of 6 launches have no kernel", page)
+        self.assertNotIn("tracediff-causes", page)
 
     def test_by_the_hosts_clock(self):
         """Kernels that are lost change no step of the host."""
         self.sides(lost=(1, 2, 3))
         self.assertEqual(self.cautions("clock = 'host'"), [])
+        self.assertEqual(self.value("SELECT diff_ms FROM trace_verdict('control', 'test') WHERE clock = 'host'"), 0)
         self.assertEqual(self.checks("clock = 'host'"), [(self.LOST, "maybe")])
         self.assertEqual(self.gate("clock = 'host'")[:2], ("pass", None))
 
@@ -59,29 +100,39 @@ class Trusted(InFolder):
         self.assertEqual(self.cautions(chosen), [])
         self.assertEqual([matters for _, matters in self.checks(chosen)], ["no"])
 
-    def test_a_note_is_no_caution(self):
-        """A kernel that lasts too long is read as the others of its name (I1)."""
+    def test_notes_that_are_cautions(self):
+        """I16: a kernel that lasts too long is read as the others of its name (I1)."""
         self.sides()
         trace = self.trace()
         trace["traceEvents"] = [{**each, "dur": 5e6} if each["name"] == "gemm" and each["ts"] < 200 and each["ts"] > 100
                                 else each for each in trace["traceEvents"]]
         write("test/a.json", trace)
-        self.assertEqual(self.cautions(), [])
+        self.assertEqual(self.cautions(), ["caution: test: 1 device event of 6 lasts too long, one 5 s: read as 50 us"
+                                           " together"])
         self.assertEqual([matters for _, matters in self.checks()], ["no"])
         self.assertEqual(self.gate()[0], "pass")
+
+    def test_work_without_a_launch(self):
+        """I16: it is said from 5 % of the device time on."""
+        for us, said in ((15.8, True), (15.7, False)):
+            self.sides()
+            trace = self.trace()
+            trace["traceEvents"].append(kernel("nccl", 590, us, 0))
+            write("test/a.json", trace)
+            self.assertEqual(len(self.cautions()), said, us)
 
     def test_a_rank_is_named(self):
         for side, lost in (("control", ()), ("test", (1, 2, 3))):
             for rank in (0, 1):
                 write(f"{side}/{rank}.json", self.trace(lost=lost if rank else (), rank=rank))
-        self.assertEqual(self.cautions(), ["caution: " + self.LOST.replace("test: ", "test: rank 1: ")])
+        self.assertEqual(self.lines()[0], self.CANNOT.replace("test: ", "test: rank 1: "))
 
     def test_the_rank_on_which_it_matters_is_named(self):
         """On rank 0, the kernel of a step that is not compared is lost."""
         for side, lost in (("control", ((), ())), ("test", ((0,), (1, 2, 3)))):
             for rank in (0, 1):
                 write(f"{side}/{rank}.json", self.trace(lost=lost[rank], rank=rank))
-        self.assertEqual(self.cautions(), ["caution: " + self.LOST.replace("test: ", "test: rank 1: ")])
+        self.assertEqual(self.lines()[0], self.CANNOT.replace("test: ", "test: rank 1: "))
 
     def test_events_of_both_that_are_too_long(self):
         """By the host's clock, those of the host matter, though those of the device come first."""
@@ -94,6 +145,111 @@ class Trusted(InFolder):
             found = self.checks(f"clock = '{clock}' AND why LIKE '%too long%'")
             self.assertEqual(["device event" in why for why, _ in found], [True, False], found)
             self.assertEqual([matters for _, matters in found], wanted)
+
+    def test_one_side(self):
+        """I15.1"""
+        self.sides()
+        trace = self.trace()
+        trace["traceEvents"] = [each for each in trace["traceEvents"]
+                                if each["cat"] not in ("kernel", "cuda_runtime")]
+        write("test/a.json", trace)
+        self.assertEqual(self.lines()[0], "cannot be compared: test has no device work, control has")
+        self.assertEqual(self.checks("item = 'one side'"), [("test has no device work, control has", "yes")])
+        self.assertEqual(self.checks("item = 'one side' AND clock = 'host'"),
+                         [("test has no device work, control has", "no")])
+        self.assertEqual(self.value("SELECT diff_ms FROM trace_verdict('control', 'test') WHERE clock = 'host'"), 0)
+
+    @staticmethod
+    def scaled(factor=1, names=3, kernels=None):
+        """Steps with so many operators and their kernels, whose times are all so many times as long."""
+        events = []
+        for number in range(6):
+            at = 1000 * number
+            events.append(step(number, at, 1000))
+            for place in range(names):
+                correlation = 10 * number + place
+                events += [event(f"aten::{place}", at + 100 * place, 40), launch(at + 100 * place + 5, 5, correlation),
+                           kernel(f"kernel_{place}", at + 100 * place + 20, 50, correlation)]
+        for each in events:
+            each["ts"], each["dur"] = each["ts"] * factor, each["dur"] * factor
+            if kernels and each["cat"] == "cpu_op":
+                each["dur"] = each["dur"] / kernels
+        return document(*events)
+
+    def test_unit(self):
+        """I15.2: within a tenth of 1,000 or 1,000,000, or of their inverse."""
+        said = "cannot be compared: times of {} are {} times the other side's: is its unit {}, read as us?"
+        write("control/a.json", self.scaled())
+        for factor, wanted in ((901, ("test", 1000, "ns")), (899, None), (1099, ("test", 1000, "ns")), (1101, None),
+                               (1e6, ("test", 1000000, "ps")), (1 / 1000, ("control", 1000, "ns")), (100, None)):
+            write("test/a.json", self.scaled(factor))
+            line = self.lines()[0]
+            if wanted:
+                self.assertEqual(line, said.format(*wanted), factor)
+            else:
+                self.assertNotIn("unit", line, factor)
+        write("test/a.json", self.scaled(1000))
+        self.assertEqual(self.lines()[1:], ["by the host's clock: 1.00 -> 1000 ms per step"])
+        self.assertEqual(self.lines("clock = 'host'")[0], said.format("test", 1000, "ns"))
+        self.assertEqual([item for item, in self.rows("SELECT item FROM trace_comparability('control', 'test')"
+                                                      " WHERE topic = 'health'")], ["unit"])
+
+    def test_unit_of_two_names(self):
+        """I15.2: two names may both be slower."""
+        write("control/a.json", self.scaled(names=2))
+        write("test/a.json", self.scaled(1000, names=2))
+        self.assertNotIn("unit", self.lines()[0])
+
+    def test_unit_of_both_kinds(self):
+        """I15.2: if only the device's times are 1,000 times as long, it is no unit."""
+        write("control/a.json", self.scaled())
+        write("test/a.json", self.scaled(1000, kernels=1000))
+        self.assertNotIn("unit", self.lines()[0])
+
+    def test_runs(self):
+        """V13: a row of the device says which run cannot be trusted; those of the host stay."""
+        for side in ("control", "test"):
+            for run in range(5):
+                lost = (1, 2, 3) if (side, run) == ("test", 3) else ()
+                write(f"{side}/{run}/a.json", self.trace(us=50 + run, lost=lost))
+        found = self.rows("SELECT name, verdict, gate, runs_needed, note FROM trace_ab('control/*', 'test/*')")
+        by_name = {name: row for name, *row in found}
+        for name in ("step", "gemm"):
+            self.assertEqual(by_name[name][:3], ["~", "inconclusive", None], name)
+            self.assertTrue(by_name[name][3].startswith("cannot be compared: test/3: 3 of 6 launches have no kernel"),
+                            by_name[name])
+        self.assertNotIn("cannot", by_name["aten::mm"][3] or "")
+
+    def test_reported_pairs(self):
+        """Pairs of public bug reports: the first line is that of the golden, times by the host's clock, too."""
+        reports = os.path.join(os.path.dirname(corpus()), "cases", "found", "reports")
+        count = 0
+        with open(os.path.join(golden("health"), "answers.csv"), encoding="utf-8", newline="") as file:
+            answers = list(csv.DictReader(file))
+        for answer in answers:
+            sides = [os.path.join(reports, answer[side]) for side in ("control", "test")]
+            with self.subTest(answer["test"]):
+                first = self.rows("SELECT text, code FROM trace_summary(?, ?) LIMIT 1", *sides)[0]
+                if answer["comparable"] == "0":
+                    self.assertEqual(first, (answer["text"], "cannot"))
+                    host = self.rows("SELECT round(control_ms * 1e6), round(test_ms * 1e6) FROM trace_summary(?, ?)"
+                                     " WHERE code = 'host'", *sides)
+                    self.assertEqual(host, [(float(answer["host_control_ns"]), float(answer["host_test_ns"]))])
+                else:
+                    self.assertNotEqual(first[1], "cannot")
+                checks = self.rows("SELECT item FROM trace_comparability(?, ?) WHERE topic = 'health'", *sides)
+                found = {item.replace(" ", "_") for item, in checks}
+                of_files = {"cycles", "copy", "not_tied", "ranks_in_one_file", "several_processes"}
+                wanted = {check.split(":")[0] for check in answer["checks"].split()} - of_files
+                self.assertEqual(found - of_files, wanted)
+                count += 1
+        self.assertGreaterEqual(count, 25)
+
+    def test_the_host_of_one_device(self):
+        """A recording of a CPU and one of a GPU."""
+        pair = os.path.join(os.path.dirname(corpus()), "cases", "wild", "resnet_cpu_gpu")
+        first, = self.rows("SELECT text FROM trace_summary(? || '/control', ? || '/test') LIMIT 1", pair, pair)
+        self.assertEqual(first, ("cannot be compared: control has no device work, test has",))
 
     def test_healthy_recordings(self):
         self.sides(us=60)

@@ -402,7 +402,7 @@ class Runs(Command, Steps):
         self.steps("other/2", [1001] * 6, device="H100")
         status, _, errors = run("control/*", "other/*", "--gate", "5%")
         self.assertEqual((status, errors), (
-            2, "tracediff: --gate: cannot compare: other devices: A100 in control, H100 in test\n"))
+            2, "tracediff: --gate: cannot be compared: other devices: A100 in control, H100 in test\n"))
 
     def test_what_needs_one_run_is_said(self):
         for words, said in (
@@ -433,7 +433,7 @@ class Gate(Command, Steps):
                 ((test, control, "2.5 %"), (0, "gate: pass: mean -18.3 %, median -18.3 %, limit +2.5 %")),
                 ((control, control, "0"), (0, "gate: pass: mean +0.0 %, median +0.0 %, limit +0 %")),
                 ((os.path.join(EXAMPLES, "cpu", "test"), test, "3"),
-                 (2, "cannot compare: only test has device work"))):
+                 (2, "cannot be compared: control has no device work, test has"))):
             with self.subTest(given):
                 self.assertEqual(self.gate(*given), expected)
 
@@ -507,7 +507,7 @@ class Gate(Command, Steps):
         self.steps("a", [1000] * 5)
         self.steps("b", [1100] * 5, rank=1)
         self.assertEqual(self.gate("a", "b", "3"), (
-            2, "cannot compare: other ranks: rank 0 only in control, rank 1 only in test"))
+            2, "cannot be compared: other ranks: rank 0 only in control, rank 1 only in test"))
         self.assertEqual(self.gate("a", "b", "3", "--control-rank", "0", "--test-rank", "1")[0], 1)
         self.assertEqual(self.gate("a", "b", "30", "--control-rank", "0", "--test-rank", "1")[0], 0)
 

@@ -22,6 +22,7 @@ enum severity {
     SEVERE_OUTLIER,
     SEVERE_CHECK,
     SEVERE_LONG_STEP,
+    SEVERE_NOTE,  /* of a recording, which is read as the note says (I16) */
     SEVERE_REPEAT /* whole traces, though a range repeats */
 };
 

@@ -224,7 +224,7 @@ static void add_pair(struct checks *checks)
 const struct check *checks_worst_finding(const struct checks *checks)
 {
     for (size_t i = 0; i < checks->count; i++)
-        if (checks->items[i].code == CHECK_HEALTH && checks->items[i].matters == MATTERS_YES)
+        if (checks->items[i].code <= CHECK_HEALTH && checks->items[i].matters == MATTERS_YES)
             return &checks->items[i];
     return NULL;
 }

@@ -10,7 +10,8 @@
 
 /* The kinds of checks, in their order. */
 enum check_code {
-    CHECK_HEALTH, /* what is impossible or missing in a recording (I1 to I9) */
+    CHECK_HEALTH_OF_BOTH, /* what one recording says of the other (I15) */
+    CHECK_HEALTH,         /* what is impossible or missing in a recording (I1 to I9) */
     CHECK_STEPS,
     CHECK_WORK, /* whether there is device work */
     CHECK_DEVICE,
@@ -59,6 +60,7 @@ struct check {
     enum check_code code;
     enum matters matters;
     uint32_t item; /* an operator or a key, in checks->texts; NAME_NONE: the code says what it is */
+    bool is_said; /* CHECK_HEALTH: a note that is a caution (I16) */
     int side; /* of a long step, few steps, problems and findings: of which side it is */
     struct check_value values[2], highest[2]; /* highest: of several values, else VALUE_NONE */
     int same;       /* 1 or 0; -1: a side has no value */
@@ -143,7 +145,7 @@ bool checks_order(struct checks *checks, const struct stopper *stopper, struct f
 
 void checks_clear(struct checks *checks);
 
-/* The first finding that makes the comparison wrong (J2.11). NULL: there is none. */
+/* The finding for which the traces cannot be compared (J2.11). NULL: there is none. */
 const struct check *checks_worst_finding(const struct checks *checks);
 
 /* Whether it is an option of the profiler that makes the host slower. */

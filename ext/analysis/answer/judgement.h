@@ -8,6 +8,7 @@
 
 enum judged {
     JUDGED_NOTHING,
+    JUDGED_CANNOT, /* a recording cannot be trusted (C24) */
     JUDGED_SAME,
     JUDGED_UNCLEAR,
     JUDGED_LOAD,       /* all steps are longer, or shorter, and load explains it */

@@ -8,6 +8,7 @@
 #include "functions/words/check_words.h"
 #include "functions/words/class_words.h"
 #include "functions/words/factor_words.h"
+#include "functions/words/health_words.h"
 #include "functions/words/label_words.h"
 #include "functions/words/rank_words.h"
 #include "functions/words/repeat_words.h"
@@ -72,6 +73,10 @@ static void write_verdict(struct words *words)
     const struct pair_side *sides = pair->sides;
     struct writer *text = &words->body;
     bool steps = sides[0].windows > 0 || sides[1].windows > 0;
+    if (facts->judged == JUDGED_CANNOT) {
+        trust_write_cannot(text, trust_decides(&facts->trust));
+        return;
+    }
     write_judged(text, facts->judged, &facts->pair.verdict, pair);
     if (!words->answer->compared) {
         write_string(text, ": no events in ");
@@ -221,9 +226,27 @@ static void write_coverage_by(struct words *words, int brevity)
                      brevity < BRIEF_RECORDING ? "one recording" : "one");
 }
 
+/* `by the host's clock: 20.0 -> 20.1 ms per step`: how to ask for it, unless that clock cannot be
+** trusted either. */
+static void write_by_host(struct words *words)
+{
+    const struct trust_item *decides = trust_decides(&words->answer->facts.trust);
+    bool of_host = decides->code == TRUST_UNIT ||
+                   (decides->code == TRUST_FINDING && decides->finding.host);
+    struct writer *text = &words->body;
+    words->amounts = time_format_of(&words->answer->by_host.pair);
+    write_string(text, "by the host's clock: ");
+    write_both(words, text, words->line->control_ms, words->line->test_ms);
+    write_string(text, of_host ? " per step" : " per step (WHERE clock = 'host')");
+}
+
 static void write_coverage(struct words *words)
 {
     int brevity = 0;
+    if (words->answer->facts.judged == JUDGED_CANNOT) {
+        write_by_host(words);
+        return;
+    }
     write_coverage_by(words, brevity);
     while (words->body.length > LINE_LENGTH && brevity + 1 < BREVITIES)
         write_coverage_by(words, ++brevity);
@@ -516,7 +539,9 @@ static bool join(struct words *words, struct answer_line *line)
     if (taken + characters_of(body) > LINE_LENGTH && words->shorter.length > 0)
         body = &words->shorter;
     write_bytes(&whole, words->prefix.bytes, words->prefix.length);
-    write_cut(&whole, body->bytes, body->length, LINE_LENGTH > taken ? LINE_LENGTH - taken : 0);
+    size_t room = LINE_LENGTH > taken ? LINE_LENGTH - taken : 0;
+    bool in_full = line->kind == LINE_VERDICT; /* C24 */
+    write_cut(&whole, body->bytes, body->length, in_full ? SIZE_MAX : room);
     write_bytes(&whole, words->tail.bytes, words->tail.length);
     bool done = !whole.failed;
     if (done)
@@ -530,7 +555,10 @@ static bool judge_in_words(struct words *words, struct answer_line *line)
 {
     const struct answer_facts *facts = &words->answer->facts;
     struct writer text = {0};
-    write_judged(&text, facts->judged, &facts->pair.verdict, &facts->pair.pair);
+    if (facts->judged == JUDGED_CANNOT)
+        trust_write_cannot(&text, trust_decides(&facts->trust));
+    else
+        write_judged(&text, facts->judged, &facts->pair.verdict, &facts->pair.pair);
     line->words = text.failed ? NAME_NONE
                               : names_intern(&words->answer->causes.texts, text.bytes, text.length);
     writer_clear(&text);

@@ -110,6 +110,40 @@ static void add_totals(struct answer *answer)
     line->share = line->diff_ms / pair_diff(&answer->facts.pair.pair);
 }
 
+/* Adds the steps by the host's clock, which a recording that lost device work still has. */
+static bool add_by_host(struct answer *answer)
+{
+    struct call *call = answer->facts.call;
+    struct call_pair *by_host = &answer->by_host;
+    if (answer->facts.pair.clock == CLOCK_HOST)
+        return true;
+    if (!call_pair_open(call, CLOCK_HOST, false, by_host))
+        return false;
+    const struct pair_side *sides = by_host->pair.sides;
+    if (sides[0].windows > 0 && sides[1].windows > 0) {
+        struct answer_line *line = add_line(answer, LINE_COVERAGE);
+        line->code = "host";
+        line->control_ms = sides[0].mean;
+        line->test_ms = sides[1].mean;
+        line->diff_ms = pair_diff(&by_host->pair);
+    }
+    return true;
+}
+
+/* C24: lays out all lines of traces that cannot be compared. */
+static bool add_cannot(struct answer *answer)
+{
+    add_line(answer, LINE_VERDICT)->code = "cannot";
+    if (!add_by_host(answer) || !call_findings_find(&answer->facts, &answer->cautions))
+        return false;
+    for (size_t i = 0; i < answer->cautions.chosen.count; i++) {
+        struct answer_line *line = add_line(answer, LINE_CAUTION);
+        line->of = i;
+        line->code = caution_code(answer, &answer->cautions.chosen.items[i]);
+    }
+    return true;
+}
+
 /* Lays out the lines before the causes, at most so many. */
 static void add_heads(struct answer *answer, size_t most)
 {
@@ -373,6 +407,8 @@ bool call_answer_find(struct call *call, const struct answer_request *request,
     if (!facts_open(call, request->clock, false, &answer->facts))
         return false;
     answer->facts.wants_work = request->evidence;
+    if (answer->facts.judged == JUDGED_CANNOT)
+        return add_cannot(answer) && (answer_words_write(answer) || failure_memory(&call->failure));
     answer->compared = answer->facts.judged != JUDGED_NOTHING;
     layout.least = time_format_of(&answer->facts.pair.pair).least;
     if (answer->compared &&
@@ -393,6 +429,7 @@ bool call_answer_find(struct call *call, const struct answer_request *request,
 void call_answer_close(struct answer *answer)
 {
     answer_causes_clear(&answer->causes);
+    call_pair_close(&answer->by_host);
     call_cautions_close(&answer->cautions);
     facts_close(&answer->facts);
 }

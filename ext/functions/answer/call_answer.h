@@ -60,6 +60,7 @@ struct answer {
     struct answer_request request;
     struct answer_facts facts;
     bool compared; /* there is something to compare */
+    struct call_pair by_host; /* if a recording cannot be trusted (C24) */
     struct call_cautions cautions;
     struct answer_causes causes; /* its texts are those of lines */
     struct answer_rest rest;

@@ -58,6 +58,18 @@ static bool find_waiting(struct caution_finder *finder)
     return true;
 }
 
+/* Whether a check is a caution: it makes two traces not comparable, or is a note that is said. Of
+** traces that cannot be compared, cautions are what else is wrong with the recordings (C24). */
+static bool is_caution(const struct caution_finder *finder, const struct check *check)
+{
+    const struct checks *checks = &finder->facts->checks;
+    bool cannot = finder->facts->judged == JUDGED_CANNOT;
+    if (check->code > CHECK_HEALTH)
+        return check->matters == MATTERS_YES && !cannot;
+    return check->is_said || (cannot && check->matters != MATTERS_NO &&
+                              check != checks_worst_finding(checks));
+}
+
 /* Adds what makes two traces not comparable. */
 static bool add_checks(struct caution_finder *finder)
 {
@@ -65,13 +77,14 @@ static bool add_checks(struct caution_finder *finder)
     const struct long_steps *steps = &finder->found->long_steps;
     for (size_t i = 0; i < checks->count; i++) {
         const struct check *check = &checks->items[i];
-        enum severity severity = check->code <= CHECK_MEMORY  ? SEVERE_DEVICE
+        enum severity severity = check->is_said               ? SEVERE_NOTE
+                                 : check->code <= CHECK_MEMORY ? SEVERE_DEVICE
                                  : check->code == CHECK_RANKS ? SEVERE_OTHER_RANKS
                                  : check->code == CHECK_FLOATS || check->code == CHECK_RETYPED
                                      ? SEVERE_KIND
                                      : SEVERE_CHECK;
         struct caution *caution = NULL;
-        if (check->matters != MATTERS_YES)
+        if (!is_caution(finder, check))
             continue;
         for (size_t j = 0; check->code == CHECK_LONG_STEP && j < steps->count; j++) {
             if (steps->items[j].is_out || steps->items[j].side != check->side)
@@ -429,6 +442,17 @@ bool call_cautions_find(struct answer_facts *facts, double untraced, struct call
         cautions_choose(&found->chosen, &request);
     for (int side = 0; side < 2; side++)
         memory_free(finder.path[side]);
+    return done;
+}
+
+bool call_findings_find(struct answer_facts *facts, struct call_cautions *found)
+{
+    struct caution_finder finder = {.facts = facts, .found = found};
+    const struct cautions_request request = {.is_severe = true};
+    *found = (struct call_cautions){.chosen = {.count = 0}};
+    bool done = facts_checks(facts) && add_checks(&finder);
+    if (done)
+        cautions_choose(&found->chosen, &request);
     return done;
 }
 

@@ -19,6 +19,9 @@ struct call_cautions {
 ** without the profiler, or no number. On failure, fills call->failure; to be closed then, too. */
 bool call_cautions_find(struct answer_facts *facts, double untraced, struct call_cautions *found);
 
+/* The same of traces that cannot be compared: what else is wrong with the recordings (C24). */
+bool call_findings_find(struct answer_facts *facts, struct call_cautions *found);
+
 void call_cautions_close(struct call_cautions *found);
 
 #endif

@@ -39,7 +39,8 @@ static bool find_others(struct call *call, struct call_gate *gate)
 {
     const struct pair_side *sides = gate->facts.pair.pair.sides;
     const struct checks_request request = {.opened = gate->facts.each,
-                                           .clock = gate->facts.pair.clock};
+                                           .clock = gate->facts.pair.clock,
+                                           .trust = &gate->facts.trust};
     if (!facts_each(&gate->facts) || !call_checks_find(call, &request, &gate->checks))
         return false;
     const struct checks *checks = &gate->checks;

@@ -11,7 +11,8 @@ static const struct table_column columns_of_summary[] = {
     {"kind", "TEXT",
      "'verdict', 'totals', 'coverage', 'mix', 'untraced', 'caution', 'cause', 'rest', 'graphs' or "
      "'work'"},
-    {"text", "TEXT", "at most 100 characters"},
+    {"text", "TEXT",
+     "at most 100 characters; in full, if it says why the traces cannot be compared"},
     {"class", "TEXT", "of a cause, as trace_step_causes has it"},
     {"name", "TEXT", "of a cause or work, in full"},
     {"control_ms", "REAL",
@@ -33,7 +34,8 @@ static const struct table_column columns_of_summary[] = {
      "of a cause, with gains: what a step would wait for instead, if that is less than nine tenths "
      "of diff_ms"},
     {"code", "TEXT",
-     "of the verdict: slower, faster, same or unknown; of totals: busy, communication or idle; of "
+     "of the verdict: slower, faster, same, unknown or cannot (be compared); host of the steps by "
+     "the host's clock, if they cannot; of totals: busy, communication or idle; of "
      "a caution: its topic in trace_comparability, load, overhead, clock, ranks, outlier, "
      "long_step or range; of a cause its kind in trace_step_causes, 'like sizes' or 'mix'; of "
      "graphs: into or out of, as test runs the operators"},

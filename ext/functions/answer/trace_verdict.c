@@ -11,7 +11,8 @@
 
 static const struct table_column columns_of_verdict[] = {
     {"verdict", "TEXT", "in words, such as 'slower here'"},
-    {"control_ms", "REAL", "ms, mean of the steps that are kept"},
+    {"control_ms", "REAL",
+     "ms, mean of the steps that are kept; times are NULL if the traces cannot be compared"},
     {"test_ms", "REAL", "ms, the same for test"},
     {"diff_ms", "REAL", "ms, test minus control"},
     {"control_median_ms", "REAL", "ms, median of these steps"},
@@ -38,7 +39,7 @@ static const struct table_column columns_of_verdict[] = {
     {"strata", "INTEGER", "how many different phases and sizes the steps have"},
     {"judged", "TEXT",
      "what trace_summary makes of it: slower, faster, same, unclear, load (slower or faster, as "
-     "load explains), other work or nothing (to compare)"},
+     "load explains), other work, nothing (to compare) or cannot (be compared)"},
     {"judgement", "TEXT", "the same in words, such as 'test is slower here'"},
     {"is_apart", "INTEGER",
      "1 if all steps of a side are longer than all of the other one, else 0"},
@@ -117,7 +118,7 @@ static void add_judgement(struct result *result, const struct answer_facts *fact
     result_string(result, judged_word(facts->judged, &pair->verdict));
     write_judged(&text, facts->judged, &pair->verdict, &pair->pair);
     add_text(result, &text);
-    add_integer(result, facts->judged != JUDGED_NOTHING, pair_is_apart(&pair->pair));
+    add_integer(result, facts->judged > JUDGED_CANNOT, pair_is_apart(&pair->pair));
     if (facts->load.there)
         host_load_write(&text, facts_load(facts));
     add_text(result, &text);
@@ -131,19 +132,20 @@ static void add_row(struct call *call, struct result *result, const struct answe
     const struct call_pair *pair = &facts->pair;
     const struct pair_side *sides = pair->pair.sides;
     bool there[2] = {sides[0].count > 0, sides[1].count > 0}, both = there[0] && there[1];
-    result_string(result, verdict_words(&pair->verdict));
+    bool cannot = facts->judged == JUDGED_CANNOT;
+    result_string(result, cannot ? "cannot be compared" : verdict_words(&pair->verdict));
     for (int i = 0; i < 2; i++)
-        add_real(result, there[i], sides[i].mean);
-    add_real(result, both, pair_diff(&pair->pair));
+        add_real(result, there[i] && !cannot, sides[i].mean);
+    add_real(result, both && !cannot, pair_diff(&pair->pair));
     for (int i = 0; i < 2; i++)
-        add_real(result, there[i], sides[i].median);
+        add_real(result, there[i] && !cannot, sides[i].median);
     for (int i = 0; i < 2; i++) {
-        add_real(result, there[i], sides[i].low);
-        add_real(result, there[i], sides[i].high);
+        add_real(result, there[i] && !cannot, sides[i].low);
+        add_real(result, there[i] && !cannot, sides[i].high);
     }
     for (int i = 0; i < 2; i++)
         add_integer(result, there[i], sides[i].windows);
-    add_integer(result, there[1], pair->verdict.slow);
+    add_integer(result, there[1] && !cannot, pair->verdict.slow);
     for (int i = 0; i < 2; i++)
         add_integer(result, there[i], sides[i].ranks);
     for (int i = 0; i < 2; i++)

@@ -18,7 +18,8 @@
 struct brief {
     struct answer *answer;
     const struct pair_side *sides;
-    bool there[2], both; /* a side, or both, have events */
+    bool trusted;        /* the recordings can be compared */
+    bool there[2], both; /* a side, or both, have events that can be compared */
     struct brief_queries queries;
     struct brief_facts facts;
     bool claimed[MOST_LINES + 1]; /* by line: a cause that the brief has */
@@ -134,7 +135,10 @@ static void say_comparability(struct brief *brief)
     struct brief_document *document = &brief->document;
     const struct brief_facts *facts = &brief->facts;
     brief_begin(document, BRIEF_COMPARABILITY, 0);
-    brief_text(document, "is", !brief->both ? "empty" : facts->matter > 0 ? "doubtful" : "good");
+    brief_text(document, "is",
+               brief->trusted && !brief->both ? "empty"
+               : facts->matter > 0            ? "doubtful"
+                                              : "good");
     if (brief->queries.chosen) {
         read_from(brief, "trace_comparability(:sides, :chosen, :clock, NULL, :steps)");
         brief_integer(document, "matter", "sum(matters = 'yes') AS matter", facts->matter);
@@ -416,7 +420,8 @@ static bool say_lines(struct brief *brief)
 static void say_query(struct brief *brief, bool wanted, const char *question, const char *sql)
 {
     struct brief_document *document = &brief->document;
-    if (!wanted || !brief->both || (!brief->queries.chosen && strstr(sql, ":chosen")))
+    bool compared = brief->both || !brief->trusted;
+    if (!wanted || !compared || (!brief->queries.chosen && strstr(sql, ":chosen")))
         return;
     read_from(brief, sql);
     brief_begin(document, BRIEF_NEXT, document->count);
@@ -434,9 +439,17 @@ static void say_next(struct brief *brief)
     for (size_t i = 0; i < brief->answer->line_count; i++)
         works += brief->answer->lines[i].kind == LINE_WORK ||
                  brief->answer->lines[i].kind == LINE_GRAPHS;
+    const struct trust_item *decides = trust_decides(&facts->trust);
+    if (decides)
+        say_query(brief, decides->code == TRUST_FINDING, "What is wrong with the recording?",
+                  decides->side
+                      ? "SELECT file, rank, severity, what FROM trace_health(:test, :steps)"
+                      : "SELECT file, rank, severity, what FROM trace_health(:control, :steps)");
     say_query(brief, brief->facts.matter > 0, "What may be wrong with the comparison?",
               "SELECT topic, item, control_value, test_value, why FROM trace_comparability("
               ":sides, :chosen, :clock, NULL, :steps) WHERE matters = 'yes'");
+    if (decides)
+        return;
     say_query(brief, true, "Where does the time of a step go, and what changed?",
               "SELECT class, name, control_time, test_time, diff_time FROM trace_step_diff("
               ":six, NULL, :clock, NULL, NULL, :steps) LIMIT 12");
@@ -523,6 +536,9 @@ bool brief_write(struct answer *answer, struct writer *to)
                           .sides = sides,
                           .there = {sides[0].count > 0, sides[1].count > 0}};
     struct call *call = answer->facts.call;
+    brief.trusted = answer->facts.judged != JUDGED_CANNOT;
+    for (int side = 0; side < 2; side++)
+        brief.there[side] = brief.there[side] && brief.trusted;
     brief.both = brief.there[0] && brief.there[1];
     bool done = brief_queries_find(call, &answer->facts.pair, &brief.queries) &&
                 brief_facts_find(answer, brief.queries.is_long, &brief.facts) &&
@@ -531,8 +547,9 @@ bool brief_write(struct answer *answer, struct writer *to)
         say_verdict(&brief);
         say_certainty(&brief);
         say_comparability(&brief);
-        done = say_unrecorded(&brief) && say_lines(&brief) && say_rests(&brief);
-        say_what_is_not_known(&brief);
+        done = (!brief.trusted || say_unrecorded(&brief)) && say_lines(&brief) && say_rests(&brief);
+        if (brief.trusted)
+            say_what_is_not_known(&brief);
         say_next(&brief);
     }
     if (done)

@@ -47,8 +47,10 @@ bool brief_facts_find(struct answer *answer, bool all, struct brief_facts *facts
     bool both = sides[0].count > 0 && sides[1].count > 0;
     *facts = (struct brief_facts){.of = &answer->facts};
     if (all && (pair->iterations[0] || pair->iterations[1])) {
-        facts->asked = (struct answer_facts){
-            .call = answer->facts.call, .pair = *pair, .wants_work = true};
+        facts->asked = (struct answer_facts){.call = answer->facts.call,
+                                             .pair = *pair,
+                                             .trust = answer->facts.trust,
+                                             .wants_work = true};
         facts->asked.pair.iterations[0] = facts->asked.pair.iterations[1] = NULL;
         facts->of = &facts->asked;
     }

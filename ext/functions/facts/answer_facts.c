@@ -162,6 +162,7 @@ bool facts_checks(struct answer_facts *facts)
                                        facts->unit_count == rank_count(facts, 1));
     const struct checks_request request = {.opened = facts->each,
                                            .clock = facts->pair.clock,
+                                           .trust = &facts->trust,
                                            .shapes = true,
                                            .device = all ? give_device : NULL,
                                            .from = facts};
@@ -244,9 +245,19 @@ bool facts_open(struct call *call, enum step_clock clock, bool one_by_one,
                 struct answer_facts *facts)
 {
     *facts = (struct answer_facts){.call = call};
-    if (!call_pair_open(call, clock, one_by_one, &facts->pair) || !find_load(facts))
+    if (!call_pair_open(call, clock, one_by_one, &facts->pair))
         return false;
-    facts->judged = judge(&facts->pair.pair, &facts->pair.verdict, &facts->load);
+    const struct pair_side *sides = facts->pair.pair.sides;
+    const double means[] = {sides[0].mean, sides[1].mean};
+    bool empty = facts->pair.verdict.is == VERDICT_NOTHING;
+    if (!empty &&
+        (!facts_each(facts) || !call_trust_find(call, facts->each, clock, means, &facts->trust)))
+        return false;
+    bool trusted = !trust_decides(&facts->trust); /* C24 */
+    if (trusted && !find_load(facts))
+        return false;
+    facts->judged = trusted ? judge(&facts->pair.pair, &facts->pair.verdict, &facts->load)
+                            : JUDGED_CANNOT;
     return true;
 }
 

@@ -10,6 +10,7 @@
 #include "call_checks.h"
 #include "call_factors.h"
 #include "call_pair.h"
+#include "call_trust.h"
 
 /* Ranks whose kernels, or whose host, may have a factor of their own: each rank of a job, else all
 ** that are compared. */
@@ -33,6 +34,7 @@ struct answer_facts {
     const struct keyed **device; /* of the units */
     bool wants_work;             /* their device work is found with what evidence needs */
     struct call_causes causes;   /* of the steps that are kept; not merged until a caller does */
+    struct trust trust;
     struct checks checks;
     struct run_changes work;
     struct load load;

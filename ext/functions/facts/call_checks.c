@@ -1,9 +1,9 @@
 #include "call_checks.h"
 
 #include "analysis/answer/thresholds.h"
-#include "analysis/health/findings.h"
 #include "base/memory.h"
 #include "call_pair.h"
+#include "call_trust.h"
 #include "functions/call/call_metadata.h"
 #include "functions/call/step_text.h"
 #include "functions/words/health_words.h"
@@ -129,72 +129,40 @@ static bool find_first_calls(struct call *call, const struct call_trace *opened,
     return done;
 }
 
-/* J2.11: whether a finding makes the comparison wrong, or may do so. */
-static enum matters matters_of(const struct health_finding *finding, enum step_clock clock)
+/* Adds what is impossible or missing in the recordings (J2.11). */
+static bool add_trust(struct call *call, const struct checks_request *request,
+                      struct checks *checks)
 {
-    bool counts = clock == CLOCK_DEVICE || finding->host;
-    return finding->severity == HEALTH_NOTE ? MATTERS_NO
-           : counts && finding->chosen      ? MATTERS_YES
-                                            : MATTERS_MAYBE;
-}
-
-/* The finding of a check that matters most; ties: of the lowest rank. */
-struct worst_finding {
-    struct health_finding finding;
-    enum matters matters;
-    int64_t rank;
-    bool there;
-};
-
-enum { HEALTH_CHECKS = HEALTH_TOO_LONG + 1 };
-
-/* Finds the worst by check, of the device and of the host. */
-static bool find_worst(struct call *call, const struct call_trace *opened, enum step_clock clock,
-                       struct worst_finding worst[HEALTH_CHECKS][2])
-{
-    for (size_t i = 0; i < opened->trace.count; i++) {
-        const struct trace_member *member = &opened->trace.members[i];
-        struct health health;
-        if (!member->chosen)
-            continue;
-        if (!health_find(&health, member, call_trace_steps(opened, i), call_stopper(call),
-                         &call->failure))
-            return false;
-        for (size_t j = 0; j < health.count; j++) {
-            const struct health_finding *finding = &health.items[j];
-            struct worst_finding *now = &worst[finding->check][finding->host];
-            enum matters matters = matters_of(finding, clock);
-            if (!now->there || matters > now->matters ||
-                (matters == now->matters && member->rank < now->rank))
-                *now = (struct worst_finding){*finding, matters, member->rank, true};
-        }
-    }
-    return true;
-}
-
-/* Adds what is impossible or missing in the recordings of a side. */
-static bool find_health(struct call *call, const struct checks_request *request, int side,
-                        struct checks *checks)
-{
-    const struct call_trace *opened = &request->opened[side];
+    const double means[] = {checks->sides[0].mean, checks->sides[1].mean};
+    struct trust found;
+    const struct trust *trust = request->trust ? request->trust : &found;
+    if (checks->sides[0].steps == NUMBER_NONE || checks->sides[1].steps == NUMBER_NONE)
+        return true;
+    if (!request->trust &&
+        !call_trust_find(call, request->opened, request->clock, means, &found))
+        return false;
     const struct check_value none = check_text(NAME_NONE);
-    struct worst_finding worst[HEALTH_CHECKS][2] = {{{.there = false}}};
     struct writer text = {0};
-    bool done = find_worst(call, opened, request->clock, worst);
-    for (int i = 0; done && i < 2 * HEALTH_CHECKS; i++) {
-        const struct worst_finding *now = &worst[i / 2][i % 2];
-        if (!now->there)
-            continue;
+    bool done = true;
+    for (size_t i = 0; done && i < trust->count; i++) {
+        const struct trust_item *item = &trust->items[i];
+        bool both = item->code != TRUST_FINDING;
+        const char *name = trust_check_name(item);
         text.length = 0;
-        if (opened->trace.rank_count > 1)
-            write_format(&text, "rank %lld: ", (long long)now->rank);
-        health_write(&text, &now->finding);
+        trust_write(&text, item);
         uint32_t what =
             text.failed ? NAME_NONE : names_intern(&checks->texts, text.bytes, text.length);
+        uint32_t check_name = names_intern(&checks->texts, name, strlen(name));
         const struct check_value value = check_text(what);
-        done = what != NAME_NONE || failure_memory(&call->failure);
-        check_add(checks, CHECK_HEALTH, now->matters, side ? none : value, side ? value : none)
-            ->side = side;
+        enum matters matters = item->decides                                  ? MATTERS_YES
+                               : both || item->finding.severity == HEALTH_NOTE ? MATTERS_NO
+                                                                              : MATTERS_MAYBE;
+        done = (what != NAME_NONE && check_name != NAME_NONE) || failure_memory(&call->failure);
+        struct check *check = check_add(checks, both ? CHECK_HEALTH_OF_BOTH : CHECK_HEALTH, matters,
+                                        item->side ? none : value, item->side ? value : none);
+        check->side = item->side;
+        check->item = check_name;
+        check->is_said = item->is_said;
     }
     writer_clear(&text);
     return done;
@@ -427,7 +395,7 @@ bool call_checks_find(struct call *call, const struct checks_request *request,
     if (read_steps(call, request, 0, checks) && read_steps(call, request, 1, checks) &&
         find_first_calls(call, &request->opened[0], &checks->sides[0]) &&
         find_first_calls(call, &request->opened[1], &checks->sides[1]) &&
-        find_health(call, request, 0, checks) && find_health(call, request, 1, checks) &&
+        add_trust(call, request, checks) &&
         find_told(call, request, checks) &&
         (!request->shapes || find_work(call, request, checks)) &&
         checks_order(checks, call_stopper(call), &call->failure))

@@ -5,12 +5,14 @@
 #define TRACEDIFF_CALL_CHECKS_H
 
 #include "analysis/answer/checks.h"
+#include "analysis/health/trust.h"
 #include "analysis/steps/attribute.h"
 #include "functions/call/call_trace.h"
 
 struct checks_request {
     const struct call_trace *opened; /* control and test: ranks one by one, not as a job */
     enum step_clock clock;
+    const struct trust *trust; /* of these ranks; NULL: it is found here */
     bool shapes; /* whether shapes and types are checked, which are in args */
     /* Gives sums of all device work of these ranks by enum device_key, when the other checks are
     ** known. NULL: they are found here. */

@@ -10,6 +10,8 @@
 #include "base/memory.h"
 #include "naming/short_name.h"
 #include "functions/call/call_trace.h"
+#include "functions/words/health_words.h"
+#include "functions/words/label_words.h"
 
 static const struct table_column columns_of_ab[] = {
     {"name", "TEXT",
@@ -92,6 +94,8 @@ struct ab {
     size_t n[2], steps[2]; /* runs, and steps of all of them */
     const char *order;     /* what is to be said of the order of the runs; NULL: nothing */
     const struct run_file *copies[2]; /* of one recording (V11); NULL: none */
+    const char *distrusted;           /* path of the first run that cannot be compared; NULL */
+    struct trust_item why;            /* it cannot (V13) */
 };
 
 static bool is_wanted(const void *argument, const char *name)
@@ -175,6 +179,31 @@ static bool check_measure(struct call *call, const struct ab *ab)
                        "measure must be 'self' with ranks 'job', whose path has times alone");
 }
 
+/* V13: finds whether a run can be trusted. */
+static bool check_trust(struct call *call, struct ab *ab, const char *path,
+                        const struct call_trace *opened)
+{
+    const bool one_rank[] = {opened->trace.rank_count <= 1, true};
+    struct trust trust = {.count = 0};
+    struct health health;
+    for (size_t i = 0; i < opened->trace.count && !ab->distrusted; i++) {
+        const struct trace_member *member = &opened->trace.members[i];
+        if (!member->chosen)
+            continue;
+        if (!health_find(&health, member, call_trace_steps(opened, i), call_stopper(call),
+                         &call->failure))
+            return false;
+        trust_add(&trust, 0, member->rank, &health, false);
+    }
+    trust_finish(&trust, one_rank);
+    const struct trust_item *decides = trust_decides(&trust);
+    if (decides) {
+        ab->distrusted = path;
+        ab->why = *decides;
+    }
+    return true;
+}
+
 /* Opens the runs, some at a time, and takes their values. */
 static bool take_runs(struct call *call, struct ab *ab)
 {
@@ -198,7 +227,9 @@ static bool take_runs(struct call *call, struct ab *ab)
             done = check_measure(call, ab) &&
                    (ab->job ? runs_add_job : runs_add)(&ab->runs, &ab->request, sides[k],
                                                        &opened[k].trace, &opened[k].steps, stopper,
-                                                       &call->failure);
+                                                       &call->failure) &&
+                   (ab->distrusted ||
+                    check_trust(call, ab, requests[k].path, &opened[k]));
         }
         for (size_t k = 0; open && k < some; k++)
             call_trace_close(&opened[k]);
@@ -354,6 +385,25 @@ static void note_unit(char *text, const struct ab *ab, const struct compared *ro
          few, here ? "these recordings differ; " : "");
 }
 
+/* Whether a row is of times that cannot be trusted (V13). */
+static bool is_distrusted(const struct ab *ab, const struct compared *row)
+{
+    return ab->distrusted && (row->op == OP_STEP || op_is_device(row->op));
+}
+
+/* V13, before the rest of a note; paths may be longer than LONGEST_NOTE. */
+static void add_distrust(struct result *result, const struct ab *ab, const char *rest)
+{
+    struct writer text = {0};
+    write_format(&text, "cannot be compared: %s: ", ab->distrusted);
+    trust_write(&text, &ab->why);
+    write_format(&text, "%s%s", *rest ? "; " : "", rest);
+    if (text.failed)
+        result_lost(result);
+    result_text(result, text.bytes, text.length);
+    writer_clear(&text);
+}
+
 /* V11, before the rest of a note; paths may be longer than LONGEST_NOTE. */
 static void add_copies(struct result *result, const struct ab *ab, const char *rest)
 {
@@ -404,7 +454,9 @@ static void add_note(struct result *result, const struct ab *ab, const struct co
             note(text, "%zu %s of %s: if its runs differ more than the others, p is too small",
                  ab->n[side], ab->n[side] == 1 ? "run" : "runs", sides[side]);
     note_unit(text, ab, row);
-    if (ab->copies[0])
+    if (is_distrusted(ab, row))
+        add_distrust(result, ab, text);
+    else if (ab->copies[0])
         add_copies(result, ab, text);
     else if (*text)
         result_string(result, text);
@@ -458,10 +510,11 @@ static void add_row(struct result *result, const struct ab *ab, const struct ab_
     real_or_null(result, it->detectable);
     real_or_null(result, it->p);
     real_or_null(result, it->q);
-    result_string(result,
-                  verdict_word(it->verdict, ab->request.measure == MEASURE_COUNT && row->name));
-    result_string(result, gates[it->gate]);
-    result_number(result, it->runs_needed);
+    bool distrusted = is_distrusted(ab, it);
+    result_string(result, verdict_word(distrusted ? VERDICT_UNKNOWN : it->verdict,
+                                       ab->request.measure == MEASURE_COUNT && row->name));
+    result_string(result, gates[distrusted ? GATE_INCONCLUSIVE : it->gate]);
+    result_number(result, distrusted ? NUMBER_NONE : it->runs_needed);
     add_note(result, ab, it);
 }
 

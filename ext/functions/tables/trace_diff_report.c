@@ -114,6 +114,8 @@ static int take_facts(void *to, sqlite3_stmt *row)
         else
             of->call.values[argument] = of->replaced[argument] = value;
     }
+    const char *judged = (const char *)sqlite3_value_text(fact(of, "judged"));
+    of->report.cannot = judged && strcmp(judged, "cannot") == 0;
     struct report_style *times = &of->report.times, *memory = &of->report.memory;
     *times = style_of(of, "control_ms", "test_ms", "size", "digits");
     times->unit = times->size > 1 ? "s" : "ms";

@@ -9,7 +9,8 @@ static const char *const sides_in_words[] = {"control", "test"};
 static const struct {
     const char *topic, *item;
 } names_of_checks[] = {
-    [CHECK_HEALTH] = {"health", "check"},
+    [CHECK_HEALTH_OF_BOTH] = {"health", NULL},
+    [CHECK_HEALTH] = {"health", NULL},
     [CHECK_STEPS] = {"steps", "number"},
     [CHECK_WORK] = {"device", "work"},
     [CHECK_DEVICE] = {"device", "name"},
@@ -352,7 +353,8 @@ static void put_first_calls(sqlite3_str *text, const struct check *check)
 /* `test: 3 of 5 launches have no kernel, in 3 of 5 steps` */
 static void put_finding(sqlite3_str *text, const struct checks *checks, const struct check *check)
 {
-    sqlite3_str_appendf(text, "%s: ", sides_in_words[check->side]);
+    if (check->code == CHECK_HEALTH)
+        sqlite3_str_appendf(text, "%s: ", sides_in_words[check->side]);
     put_name(text, checks, check->values[check->side].text);
 }
 
@@ -363,7 +365,7 @@ void check_words_why(sqlite3_str *text, const struct checks *checks, const struc
     const bool of_host[] = {c > 0 || (c < 0 && t > 0), t > 0 || (t < 0 && c > 0)};
     const bool of_modules[] = {sides[0].of_modules, sides[1].of_modules};
     enum check_code code = check->code;
-    if (code == CHECK_HEALTH)
+    if (code <= CHECK_HEALTH)
         put_finding(text, checks, check);
     else if (code == CHECK_STEPS)
         put_steps(text, sides);

@@ -110,3 +110,36 @@ void health_write(struct writer *text, const struct health_finding *finding)
         break;
     }
 }
+
+static const char *const sides_in_words[] = {"control", "test"};
+
+void trust_write(struct writer *text, const struct trust_item *item)
+{
+    const char *side = sides_in_words[item->side], *other = sides_in_words[!item->side];
+    if (item->code == TRUST_ONE_SIDE) {
+        write_format(text, "%s has no device work, %s has", side, other);
+    } else if (item->code == TRUST_UNIT) {
+        write_format(text,
+                     "times of %s are %lld times the other side's: is its unit %s, read as us?",
+                     side, (long long)item->times, item->times == 1000 ? "ns" : "ps");
+    } else {
+        if (item->rank != NUMBER_NONE)
+            write_format(text, "rank %lld: ", (long long)item->rank);
+        health_write(text, &item->finding);
+    }
+}
+
+void trust_write_cannot(struct writer *text, const struct trust_item *item)
+{
+    write_string(text, "cannot be compared: ");
+    if (item->code == TRUST_FINDING)
+        write_format(text, "%s: ", sides_in_words[item->side]);
+    trust_write(text, item);
+}
+
+const char *trust_check_name(const struct trust_item *item)
+{
+    return item->code == TRUST_ONE_SIDE ? "one side"
+           : item->code == TRUST_UNIT   ? "unit"
+                                        : health_check_name(item->finding.check);
+}

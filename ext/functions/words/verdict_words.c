@@ -20,10 +20,11 @@ void write_judged(struct writer *text, enum judged judged, const struct pair_ver
                   const struct pair *pair)
 {
     static const char *const others[] = {[JUDGED_NOTHING] = "nothing to compare",
+                                         [JUDGED_CANNOT] = "cannot be compared",
                                          [JUDGED_SAME] = "no difference",
                                          [JUDGED_UNCLEAR] = "no clear difference",
                                          [JUDGED_OTHER_WORK] = "test does other work"};
-    if (pair_is_whole(pair))
+    if (pair_is_whole(pair) && judged != JUDGED_CANNOT)
         write_string(text, "one trace per side, ");
     if (judged == JUDGED_LOAD) {
         write_string(text, verdict->is == VERDICT_SLOWER ? "test is slower, as load explains"
@@ -44,7 +45,8 @@ void write_judged(struct writer *text, enum judged judged, const struct pair_ver
 
 const char *judged_code(enum judged judged, const struct pair_verdict *verdict)
 {
-    return judged == JUDGED_SAME           ? "same"
+    return judged == JUDGED_CANNOT         ? "cannot"
+           : judged == JUDGED_SAME         ? "same"
            : judged != JUDGED_CLEAR        ? "unknown"
            : verdict->is == VERDICT_SLOWER ? "slower"
                                            : "faster";
@@ -66,6 +68,7 @@ void write_steps(struct writer *text, const struct pair_side *side, bool out)
 const char *judged_word(enum judged judged, const struct pair_verdict *verdict)
 {
     static const char *const others[] = {[JUDGED_NOTHING] = "nothing",
+                                         [JUDGED_CANNOT] = "cannot",
                                          [JUDGED_SAME] = "same",
                                          [JUDGED_UNCLEAR] = "unclear",
                                          [JUDGED_LOAD] = "load",

@@ -187,7 +187,7 @@ def gate_runs(db: Any, values: Bound, percent: float) -> Tuple[int, str]:
     names, rows = ask(db, runs.STEP, Bound(values, limit=percent))
     step = next((dict(zip(names, row)) for row in rows), None)
     if reason or step is None:
-        raise Wrong(f"--gate: cannot compare: {reason or 'a side has no steps'}")
+        raise Wrong(f"--gate: cannot be compared: {reason or 'a side has no steps'}")
     outcome, why = runs.decide(step, percent)
     return OUTCOMES.index(outcome), (f"gate: {outcome}: step {runs.percents(step)}, limit {percent:+g} %"
                                      f"{why and f': {why}'}")
@@ -198,7 +198,7 @@ def gate(db: Any, values: Bound, percent: float) -> Tuple[int, str]:
     names, rows = ask(db, GATE, Bound(values, limit_percent=percent))
     found = dict(zip(names, next(rows)))
     if found["mean_percent"] is None:
-        raise Wrong(f"--gate: cannot compare: {found['reason']}")
+        raise Wrong(f"--gate: cannot be compared: {found['reason']}")
     why = f": {found['reason']}" if found["reason"] else ""
     return found["status"], (f"gate: {found['outcome']}: mean {found['mean_percent']:+.1f} %, median"
                              f" {found['median_percent']:+.1f} %, limit {percent:+g} %{why}")
