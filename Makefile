@@ -34,8 +34,8 @@ UNIT_TESTS = $(patsubst tests/c/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/c/unit
 FAULT_TESTS = $(patsubst tests/c/fault/%.c,$(BUILD)/fault/%,$(wildcard tests/c/fault/*.c))
 FUZZ_TARGETS = $(patsubst tests/c/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/c/fuzz/*.c))
 # What does not use SQLite; its memory is that of the program.
-LOWER = base platform access text naming source reader file linking steps loading perfetto paths trace snapshot dumps analysis
-LOWER_OBJECTS = $(filter-out %/sqlite_memory.o,$(filter $(LOWER:%=$(BUILD)/ext/%/%),$(OBJECTS)))
+LOWER = base platform access text naming source reader file linking steps loading perfetto paths trace snapshot dumps analysis compile
+LOWER_OBJECTS = $(filter-out %/sqlite_memory.o,$(filter $(LOWER:%=$(BUILD)/ext/%/%) $(BUILD)/ext/chart/writer.o,$(OBJECTS)))
 
 # The library that draws charts, from npm: MIT licence, which goes with it. CHARTS=no builds
 # without; so does `make` as long as no target that sets up has fetched it.
@@ -168,6 +168,7 @@ fuzz-%: FUZZ_LIMITS = -max_len=4096 -timeout=10
 fuzz-%: FUZZ_SEEDS = tests/c/fuzz/$*_seeds
 fuzz-reader: FUZZ_LIMITS += -dict=tests/c/fuzz/trace.dict
 fuzz-reader: FUZZ_SEEDS = tests/c/fuzz/seeds tests/c/fuzz/found
+fuzz-compile: FUZZ_LIMITS = -max_len=8192 -timeout=10
 fuzz-rows: FUZZ_LIMITS = -max_len=8192 -timeout=20
 fuzz-%:
 	@mkdir -p build/fuzzed/made/$*

@@ -183,6 +183,30 @@ const struct example examples[] = {
     {"fr_dumps", "SELECT rank, file, entries, pending, timed_out, lost, problems\n"
                  "FROM fr_dumps('examples/hangs/never_called')\n"
                  "LIMIT 3;"},
+    {"compilations", "SELECT id, function, place, round(dur_ns / 1e6, 1) AS ms, recompile, guard\n"
+                     "FROM compilations('examples/compile/test');"},
+    {"compile_breaks", "SELECT id, attempt, function, place, reason\n"
+                       "FROM compile_breaks('examples/compile/breaks');"},
+    {"compile_guards", "SELECT id, number, substr(guard, 1, 45) AS guard, place\n"
+                       "FROM compile_guards('examples/compile/test')\n"
+                       "WHERE id = '0/1' AND place IS NOT NULL\n"
+                       "LIMIT 3;"},
+    {"compile_events", "SELECT name, phase, depth, dur_ns, self_ns\n"
+                       "FROM compile_events('examples/compile/test')\n"
+                       "WHERE id = '0/1'\n"
+                       "LIMIT 4;"},
+    {"compile_steps", "SELECT step, id, round(dur_ns / 1e6, 1) AS ms, recompile, function, guard\n"
+                      "FROM compile_steps('examples/compile/test');"},
+    {"compile_diff", "SELECT function, what, control_count, test_count, guard\n"
+                     "FROM compile_diff('examples/compile/control', 'examples/compile/test');"},
+    {"compile_ranks", "SELECT what, groups, ranks, value\n"
+                      "FROM compile_ranks('examples/compile/test');"},
+    {"compile_files", "SELECT pid, version, clock, records, events, compilations, problems\n"
+                      "FROM compile_files('examples/compile/test');"},
+    {"compile_records", "SELECT line, kind, id, attempt, name, length(payload) AS length\n"
+                        "FROM compile_records('examples/compile/test')\n"
+                        "WHERE kind = 'artifact'\n"
+                        "LIMIT 3;"},
     {"trace_ab", "SELECT trace_short_name(name) AS name, device, control_steps AS n,\n"
                  "       round(diff_pct, 1) AS percent, round(ci_low, 1) AS low,\n"
                  "       round(ci_high, 1) AS high, verdict\n"

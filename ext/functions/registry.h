@@ -56,6 +56,15 @@
     FUNCTION(fr_dumps) \
     FUNCTION(fr_entries) \
     FUNCTION(fr_groups) \
+    FUNCTION(compilations) \
+    FUNCTION(compile_breaks) \
+    FUNCTION(compile_guards) \
+    FUNCTION(compile_events) \
+    FUNCTION(compile_steps) \
+    FUNCTION(compile_diff) \
+    FUNCTION(compile_ranks) \
+    FUNCTION(compile_files) \
+    FUNCTION(compile_records) \
     FUNCTION(execution_trace) \
     FUNCTION(tracediff_help) \
     FUNCTION(tracediff_columns)

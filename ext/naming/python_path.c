@@ -98,3 +98,19 @@ bool path_is_library(const char *path, const char *end)
     }
     return false;
 }
+
+bool path_is_users(const char *path, const char *end)
+{
+    return !begins(path, end, "<") && !path_after(path, end, "torch") &&
+           !path_after(path, end, "site-packages") && !path_after(path, end, "dist-packages") &&
+           !path_is_library(path, end);
+}
+
+const char *path_brief(const char *path, const char *end)
+{
+    const char *brief = end;
+    for (int separators = 0; brief > path; brief--)
+        if (is_separator(brief[-1]) && ++separators == 2)
+            break;
+    return brief;
+}

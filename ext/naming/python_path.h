@@ -23,4 +23,10 @@ bool path_is_module(const char *path, const char *end);
 ** after a drive, in `\Lib\` before a module of it. */
 bool path_is_library(const char *path, const char *end);
 
+/* M8.3: whether a file is the user's, not of PyTorch, a package or Python's standard library. */
+bool path_is_users(const char *path, const char *end);
+
+/* M8.4: where the last two components of a path begin. */
+const char *path_brief(const char *path, const char *end);
+
 #endif

@@ -44,15 +44,25 @@ static bool ends_with(const char *name, const char *tail)
     return length > tail_length && strcasecmp(name + length - tail_length, tail) == 0;
 }
 
-/* Whether a file of a directory may be a trace, or a snapshot. */
-static bool is_listed(const char *name, bool snapshots)
+/* Whether a file is a log of TORCH_TRACE by its name (CL1). */
+static bool is_log(const char *name)
 {
+    return begins(name, name + strlen(name), "dedicated_log_torch_trace_") &&
+           (ends_with(name, ".log") || ends_with(name, ".log.gz"));
+}
+
+/* Whether a file of a directory may be a trace, a snapshot or a log. */
+static bool is_listed(const char *name, const struct trace_paths *paths)
+{
+    bool snapshots = paths->snapshots;
     static const char *const tails[] = {".json",   ".gz",        ".sqlite",  ".sqlite3",
                                         ".db",     ".xplane.pb", ".pftrace", ".perfetto-trace",
                                         ".pickle", ".pickle.gz", ".pkl"};
     enum { OF_TRACES = 8 };
     size_t end = snapshots ? sizeof tails / sizeof *tails : OF_TRACES;
     bool listed = false;
+    if (paths->logs || is_log(name))
+        return paths->logs && is_log(name);
     for (size_t i = snapshots ? OF_TRACES : 0; i < end && name[0] != '.'; i++)
         listed = listed || ends_with(name, tails[i]);
     return listed;
@@ -96,7 +106,7 @@ static bool add_directory(struct trace_paths *paths, const char *path,
     struct listing *listing = listing_open(path, &error);
     while (listing && failure->code == FAILURE_NONE && stopper_ask(stopper, failure) &&
            (name = listing_next(listing, &error)) != NULL) {
-        if (!is_listed(name, paths->snapshots))
+        if (!is_listed(name, paths))
             continue;
         char *file = path_joined(path, between, name);
         if (file && (is_directory(file) || is_made_of_profile(file, failure)))
@@ -185,6 +195,11 @@ bool paths_none(const struct trace_paths *paths, const char *text, const struct 
                            "no snapshot in '%s': there is no " SNAPSHOT_FILES
                            ", as torch.cuda.memory._dump_snapshot() writes",
                            text);
+    if (paths->logs)
+        return failure_set(failure, FAILURE_REQUEST,
+                           "no log in '%s': there is no " LOG_FILES
+                           ", as TORCH_TRACE=folder makes PyTorch write",
+                           text);
     return none_itself(text, false, stopper, failure);
 }
 
@@ -241,7 +256,7 @@ bool paths_add(struct trace_paths *paths, const char *text, const struct stopper
     if (path[0] == 0)
         done = failure_set(failure, FAILURE_REQUEST,
                            "the %s is an empty text: name a directory, a file or a pattern",
-                           paths->snapshots ? "snapshot" : "trace");
+                           paths->snapshots ? "snapshot" : paths->logs ? "log" : "trace");
     else if (error == 0 && status.kind == FILE_IS_DIRECTORY)
         done = add_directory(paths, path, stopper, failure);
     else if (error == 0 || link) /* a dangling link counts as a file that cannot be read */
@@ -276,7 +291,7 @@ static bool add_directories(struct trace_paths *runs, const char *text, const ch
             failure_set(failure, FAILURE_READ, "cannot read '%s': %s", path, strerror(error));
         else if (error == 0 && status.kind == FILE_IS_DIRECTORY)
             add(runs, path_joined(path, "", ""), false, failure);
-        else if (is_listed(path_name(path), false))
+        else if (is_listed(path_name(path), runs))
             file = path;
     }
     if (file && runs->count > before && failure->code == FAILURE_NONE)

@@ -14,6 +14,7 @@
 /* The files of a directory that may be traces, for error texts. */
 #define TRACE_FILES                                                                     \
     "*.json, *.gz, *.sqlite, *.sqlite3, *.db, *.xplane.pb, *.pftrace or *.perfetto-trace file"
+#define LOG_FILES "dedicated_log_torch_trace_*.log or *.log.gz file"
 #define SNAPSHOT_FILES "*.pickle, *.pickle.gz or *.pkl file"
 
 struct trace_path {
@@ -26,14 +27,16 @@ struct trace_paths {
     struct trace_path *items;
     size_t count, capacity;
     bool snapshots; /* directories list snapshots of an allocator (M1) instead of traces */
+    bool logs;      /* or logs of TORCH_TRACE (CL1) */
 };
 
 /* Adds the files of one text:
 ** 1. `~/` at its beginning is the home directory
 ** 2. a directory: its *.json, *.gz, *.sqlite, *.sqlite3, *.db, *.xplane.pb, *.pftrace and
 **    *.perfetto-trace files (letters of any case), or those of snapshots: *.pickle, *.pickle.gz and
-**    *.pkl. It is not searched recursively; names that begin with a dot and directories are left
-**    out, and X.trace.json.gz beside X.xplane.pb (Y1)
+**    *.pkl, or of logs: dedicated_log_torch_trace_*.log and *.log.gz, which are no traces. It is
+**    not searched recursively; names that begin with a dot and directories are left out, and
+**    X.trace.json.gz beside X.xplane.pb (Y1)
 ** 3. another path that exists: that file
 ** 4. otherwise, with `*`, `?` or `[` in it: the files that match the pattern
 ** Failures: FAILURE_REQUEST if no file is found or the text is a URL, FAILURE_READ,

@@ -106,18 +106,10 @@ static bool is_python(const struct name *file)
            (file->length >= 3 && memcmp(file->text + file->length - 3, ".py", 3) == 0);
 }
 
-/* What follows the last folder of a name in a file's path; NULL if it is in none. */
-static const char *after_folder(const struct name *file, const char *folder)
-{
-    return path_after(file->text, file->text + file->length, folder);
-}
-
 /* Whether a Python frame is of the user. */
 static bool is_user(const struct name *file)
 {
-    return !begins_with(file, "<") && !after_folder(file, "torch") &&
-           !after_folder(file, "site-packages") && !after_folder(file, "dist-packages") &&
-           !path_is_library(file->text, file->text + file->length);
+    return path_is_users(file->text, file->text + file->length);
 }
 
 /* Whether a file is directly in torch/optim/. */
@@ -132,21 +124,13 @@ static bool is_optimizer(const struct name *file)
     return folder > file->text && path_after(file->text, folder, "torch") == folder;
 }
 
-/* Where the last two components of a path begin. */
-static size_t last_two(const struct name *file)
-{
-    size_t separators = 0, i = file->length;
-    while (i > 0 && (!is_separator(file->text[i - 1]) || ++separators < 2))
-        i--;
-    return i;
-}
-
 /* Keeps the texts of a Python frame: `file name`, and `file:line name`. */
 static bool keep_place(struct frame_labels *labels, struct frame_label *label,
                        const struct name *file, const struct name *name, int64_t line)
 {
     enum { MORE = 32 };
-    size_t begin = last_two(file), length = file->length - begin;
+    size_t begin = (size_t)(path_brief(file->text, file->text + file->length) - file->text);
+    size_t length = file->length - begin;
     char number[MORE], *text = memory_allocate(length + name->length + MORE);
     if (!text)
         return false;

@@ -67,6 +67,7 @@ struct call {
 #define FAMILY_CRITICAL_PATH "critical path"
 #define FAMILY_WHAT_A_FIX_BRINGS "what a fix brings"
 #define FAMILY_MEMORY "memory"
+#define FAMILY_COMPILER "the compiler"
 #define FAMILY_EVENTS_AND_FILES "events and files"
 #define FAMILY_ANALYSES_OF_HTA "analyses of HTA"
 #define FAMILY_CHARTS "charts"

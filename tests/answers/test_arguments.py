@@ -5,7 +5,7 @@ import unittest
 from made import InFolder, document, event, step, write
 from support import connect
 
-TRACES = ("trace", "control", "test", "snapshot", "dumps")
+TRACES = ("trace", "control", "test", "snapshot", "dumps", "log")
 RANKS = ("ranks", "control_rank", "test_rank")
 ITERATIONS = ("iterations", "control_iteration", "test_iteration", "include_last_profiler_step")
 
@@ -45,7 +45,7 @@ class Order(unittest.TestCase):
                 places = [place(name, required) for name, required, _ in arguments]
                 self.assertEqual(places, sorted(places), names)
                 traces = [name for name, at in zip(names, places) if at == 0]
-                self.assertIn(traces, (["trace"], ["snapshot"], ["dumps"], ["control", "test"]))
+                self.assertIn(traces, (["trace"], ["snapshot"], ["dumps"], ["log"], ["control", "test"]))
                 for one, other in (("control", "test"), ("control_rank", "test_rank"),
                                    ("control_iteration", "test_iteration")):
                     if other in names:

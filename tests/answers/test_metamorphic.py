@@ -31,7 +31,9 @@ WITHOUT_TRACE = {"tracediff_help", "tracediff_columns", "memory_timeline", "exec
                  "memory_events", "memory_allocations",
                  # whose schedule is of one trace
                  "memory_segments", "memory_peak", "memory_diff", "memory_summary", "trace_job_parts",
-                 "fr_dumps", "fr_entries", "fr_groups", "hang_ranks", "hang_summary"}
+                 "fr_dumps", "fr_entries", "fr_groups", "hang_ranks", "hang_summary",
+                 "compilations", "compile_breaks", "compile_guards", "compile_events", "compile_ranks", "compile_files",
+                 "compile_records", "compile_steps", "compile_diff"}
 
 # What arguments are asked with; None is left out. Those without a default come first.
 RANKS, ITERATIONS = (None, "all", 0, 1, "[0,1]"), (None, "all", "steady", "first", 1, "[1,2]")

@@ -141,7 +141,7 @@ class Owners(InFolder):
             values = {"limit_percent": 5, "keys": "op", "operator_name": "a", "changes": "[]",
                       "schedule": '[{"rank": 0, "iteration": 1, "own_iteration": 1, "own_ts_ns": 0, "dur_ns": 0}]'}
             # which read no trace
-            others = ("execution_trace", "trace_device_peaks", "memory_", "tracediff_", "fr_", "hang_")
+            others = ("execution_trace", "trace_device_peaks", "memory_", "tracediff_", "fr_", "hang_", "compil")
             if not function.startswith(others):
                 self.rows(f"SELECT * FROM {function} WHERE {' AND '.join(f'{name} = ?' for name in required)}",
                           *(values.get(name, "trace.json") for name in required))

@@ -12,7 +12,8 @@ from support import ROOT
 from test_documents import DOCUMENTS, read
 
 # where the rules of a letter are defined
-HOMES = {**dict.fromkeys([*"TKALCOZIJXPBFWQVEMGNRHYU", "FR"], "sql/RULES.md"), "D": "sql/HTA.md", "S": "ext/README.md"}
+HOMES = {**dict.fromkeys([*"TKALCOZIJXPBFWQVEMGNRHYU", "FR", "CL"], "sql/RULES.md"), "D": "sql/HTA.md",
+         "S": "ext/README.md"}
 LETTERS = "|".join(HOMES)
 # of control characters, of C itself and of its compilers, of `[A-Z0-9]`, of a device: no rules
 OTHERS = ("C0", "C11", "C17", "C23", "O0", "Z0", "I64", "L40")

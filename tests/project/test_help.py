@@ -41,7 +41,7 @@ class Functions(InHelp):
         families = [family for family, in self.rows("SELECT family FROM tracediff_help")]
         pieces = [family for before, family in zip([None, *families], families) if family != before]
         self.assertEqual(len(pieces), len(set(pieces)))
-        self.assertLessEqual(len(pieces), 12)
+        self.assertLessEqual(len(pieces), 13)
         self.assertEqual(self.rows("SELECT family, name FROM tracediff_help LIMIT 1"),
                          [("the answer", "trace_summary")])
 

@@ -19,7 +19,8 @@ LAYERS = ["base", "platform", "platform/posix", "platform/windows", "access", "t
           "profilers", "rocprof", "xplane", "analysis/health", "analysis/names", "analysis/sums", "analysis/counts",
           "analysis/parts", "analysis/job", "analysis/steps", "analysis/causes", "analysis/path",
           "analysis/simulation", "analysis/gains", "analysis/samples", "analysis/hang", "analysis/answer", "chart",
-          "report", "sqlite", "functions/args", "functions/call", "functions/words", "functions/facts",
+          "compile", "report", "sqlite", "functions/args", "functions/call", "functions/compile", "functions/words",
+          "functions/facts",
           "functions/answer", "functions/brief", "functions/aggregates", "functions/tables", "functions/gains",
           "functions/memory", "functions/hangs", "functions"]
 # What any compiler of C11 has, and <strings.h>, which all these systems have; and the libraries.
@@ -28,7 +29,7 @@ PORTABLE = {"assert", "ctype", "errno", "float", "inttypes", "limits", "math", "
             "isa-l/igzip_lib", "sqlite3ext"}
 SQLITE = ("database", "profilers", "rocprof", "xplane", "sqlite", "functions", "functions/args", "functions/call",
           "functions/words", "functions/facts", "functions/answer", "functions/brief", "functions/tables",
-          "functions/gains", "functions/memory", "functions/hangs", "functions/aggregates")
+          "functions/gains", "functions/memory", "functions/hangs", "functions/compile", "functions/aggregates")
 
 
 def sources():

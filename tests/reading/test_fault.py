@@ -18,6 +18,7 @@ import generate_ascend
 import generate_rocpd
 import generate_rocprof
 import generate_xplane
+from generate_compile import random_log
 from generate_hangs import hung_job, write as write_dumps
 from generate_job import write_job
 from generate_memory import snapshot
@@ -160,6 +161,12 @@ def write_traces(folder):
     write_dumps({rank: dumps[rank] for rank in list(dumps)[:12]}, place("hangs"))
     write_dumps({rank: dumps[rank] for rank in list(dumps)[12:16]}, place("hangs"), as_json=True)
     write(place("hangs/rank_16"), pickle.dumps(dumps[16], protocol=2)[:-9])
+    write(place("logs/dedicated_log_torch_trace_a.log"), random_log(5))
+    write(place("logs/dedicated_log_torch_trace_b.log.gz"), random_log(7, damaged=True)[:3000])
+    compiled = [event("ProfilerStep#1", 0, 100, cat="user_annotation"), event("dynamo", 10, 50),
+                event("dynamo_data: compile_id=0/1", 11, 1), event("a (dynamo_timed)", 12, 5)]
+    write(place("compiled/rank0.json"), document(*compiled))
+    write(place("compiled/dedicated_log_torch_trace_rank_0_a.log"), random_log(9))
     write(place("bad/not.json"), "x")
     labelled = document(*(event("op", at, 2, pid=f"[TP{rank}] 1") for at in range(5) for rank in (1, 0)))
     for name in ("come", "labels"):

@@ -32,5 +32,8 @@ class Fuzz(unittest.TestCase):
     def test_seeds_of_snapshots(self):
         self.replay("snapshot_seeds", "snapshot_fuzz")
 
+    def test_seeds_of_logs(self):
+        self.replay("compile_seeds", "compile_fuzz")
+
     def test_seeds_of_other_files(self):
         self.replay("rows_seeds", "rows_fuzz")

@@ -30,6 +30,12 @@ def calls_of_every_function(db):
     snapshots = [os.path.join(EXAMPLES, "memory", f"training_{length}.pickle.gz") for length in (128, 512)]
     for function in ("memory_files", "memory_events", "memory_allocations", "memory_segments", "memory_peak"):
         others[function] = {"snapshot": snapshots[0], "keys": "phase,op"}
+    for function in ("compilations", "compile_breaks", "compile_guards", "compile_events", "compile_ranks",
+                     "compile_files", "compile_records"):
+        others[function] = {"log": os.path.join(EXAMPLES, "compile", "test")}
+    others["compile_breaks"] = {"log": os.path.join(EXAMPLES, "compile", "breaks")}
+    others["compile_steps"] = {"trace": os.path.join(EXAMPLES, "compile", "test")}
+    others["compile_diff"] = {side: os.path.join(EXAMPLES, "compile", side) for side in ("control", "test")}
     for function in ("fr_dumps", "fr_entries", "fr_groups", "hang_ranks", "hang_summary"):
         others[function] = {"dumps": os.path.join(EXAMPLES, "hangs", "never_called")}
     for function in ("memory_diff", "memory_summary"):

@@ -1,0 +1,49 @@
+/*
+** The logs of TORCH_TRACE that an argument of a call names.
+*/
+#ifndef TRACEDIFF_CALL_LOGS_H
+#define TRACEDIFF_CALL_LOGS_H
+
+#include "chart/writer.h"
+#include "compile/compile_load.h"
+#include "sqlite/arguments.h"
+#include "sqlite/table_function.h"
+
+/* clang-format off */
+#define LOG_ARGUMENT \
+    "log", TAKES_TRACE, true, \
+        "directory, file, pattern or JSON array of these: logs that TORCH_TRACE=folder makes " \
+        "PyTorch write"
+#define OPTIONAL_LOG_ARGUMENT \
+    "log", TAKES_TRACE, false, \
+        "logs of TORCH_TRACE, as compilations() takes them, or '' for none; default those beside " \
+        "the trace"
+#define LOG_COLUMNS_OF_FILE \
+    {"file", "TEXT", "name of the file"}, \
+    {"rank", "INTEGER", "rank of the file's name, else of its records; NULL without"}
+/* clang-format on */
+
+/* Reads them all. False on failure, with call->failure filled; the log is to be cleared then,
+** too. */
+bool call_logs_read(struct call *call, int argument, struct compile_log *log);
+
+/* The same for an optional argument: if it is not given, the logs beside the files of a trace, of
+** which there may be none; '' means no log. */
+bool call_logs_of_trace(struct call *call, int argument, const struct trace *trace,
+                        struct compile_log *log);
+
+/* A complete producer: reads the logs and calls `add` for each process in turn, in the order of
+** files, or of `whole`, once. */
+typedef void add_log_rows(struct result *result, const struct compile_log *log, size_t process);
+int call_log_rows(struct call *call, struct rows **rows, add_log_rows *add, bool whole);
+
+/* File and rank of a process. */
+void result_process(struct result *result, const struct compile_log *log, size_t process);
+
+/* A text of the log; NULL for NAME_NONE. */
+void result_log_text(struct result *result, const struct compile_log *log, uint32_t text);
+
+/* Adds what was written and clears it; nothing is NULL. */
+void result_log_written(struct result *result, struct writer *text);
+
+#endif

@@ -1,0 +1,88 @@
+/*
+** compilations: what torch.compile compiled.
+*/
+#include "call_logs.h"
+
+static const struct table_column columns_of_compilations[] = {
+    LOG_COLUMNS_OF_FILE,
+    {"id", "TEXT", "FRAME/NUMBER, such as 0/1, the second compilation of frame 0"},
+    {"nth", "INTEGER", "which one of this id, from 1: ids begin again after torch._dynamo.reset()"},
+    {"part", "TEXT", "forward, backward or aot"},
+    {"attempts", "INTEGER", "how often it was tried: graph breaks begin it again"},
+    {"function", "TEXT", "function that is compiled"},
+    {"place", "TEXT", "file (the last two components of its path) and line of the function"},
+    {"caller", "TEXT", "innermost frame of the user's code around it"},
+    {"source", "TEXT", "what tells its times: events, metrics, records; open: it does not end"},
+    {"start_ns", "INTEGER", "when it begins, in ns since 1970"},
+    {"dur_ns", "INTEGER", "ns that it takes"},
+    {"dynamo_ns", "INTEGER", "of these: in Dynamo, which traces Python"},
+    {"aot_ns", "INTEGER", "in AOTAutograd"},
+    {"inductor_ns", "INTEGER", "in Inductor"},
+    {"codegen_ns", "INTEGER", "in generating code, with compilers"},
+    {"cache", "TEXT", "hit, miss or bypass, by the next two"},
+    {"cache_aot", "TEXT", "lookup of AOTAutograd"},
+    {"cache_fx", "TEXT", "lookup of Inductor"},
+    {"recompile", "INTEGER", "1: the frame had been compiled before"},
+    {"guard", "TEXT", "guard that failed, without ids of objects"},
+    {"argument", "TEXT", "name that the guard is about"},
+    {"guard_place", "TEXT", "where the program gave reason for the guard"},
+    {"breaks", "INTEGER", "graph breaks"},
+    {"restarts", "INTEGER", "reasons to begin again"},
+    {"fail_type", "TEXT", "why it failed: exception"},
+    {"fail_reason", "TEXT", "what that says"},
+    {"ops", "INTEGER", "operators of the graph"},
+    {"nodes", "INTEGER", "nodes of the graph"},
+    {"guards", "INTEGER", "guards"},
+};
+
+static const struct argument arguments_of_compilations[] = {{LOG_ARGUMENT}};
+
+static void add_compilations(struct result *result, const struct compile_log *log, size_t process)
+{
+    uint32_t i = log->processes[process].found.first;
+    for (; i != COMPILE_NONE; i = log->compilations[i].next) {
+        const struct compilation *of = &log->compilations[i];
+        result_process(result, log, process);
+        result_log_text(result, log, of->id);
+        result_integer(result, of->nth);
+        result_string(result, compile_part_name(of->part));
+        result_integer(result, of->attempts);
+        result_log_text(result, log, of->function);
+        result_log_text(result, log, of->place);
+        result_log_text(result, log, of->caller);
+        result_string(result, compile_source_name(of->source));
+        result_number(result, of->start);
+        result_number(result, of->dur);
+        for (size_t k = 0; k < COMPILE_PHASES; k++)
+            result_number(result, of->phases[k]);
+        result_string(result, compile_cache_name(compile_cache_of(of)));
+        result_string(result, compile_cache_name(of->cache_aot));
+        result_string(result, compile_cache_name(of->cache_fx));
+        result_integer(result, of->recompile);
+        result_log_text(result, log, of->guard);
+        result_log_text(result, log, of->argument);
+        result_log_text(result, log, of->guard_place);
+        result_integer(result, of->breaks);
+        result_integer(result, of->restarts);
+        result_log_text(result, log, of->fail_type);
+        result_log_text(result, log, of->fail_reason);
+        result_number(result, of->ops);
+        result_number(result, of->nodes);
+        result_number(result, of->guards);
+    }
+}
+
+static int compilations_produce(struct call *call, struct rows **rows)
+{
+    return call_log_rows(call, rows, add_compilations, false);
+}
+
+const struct table_function compilations_function = {
+    .name = "compilations",
+    .family = FAMILY_COMPILER,
+    .question = "What was compiled, why again, how long?",
+    .text = "the compilations of TORCH_TRACE logs, a row each",
+    COLUMNS(columns_of_compilations),
+    ARGUMENTS(arguments_of_compilations),
+    .produce = compilations_produce,
+};

@@ -1,0 +1,402 @@
+"""Logs of the compiler (CL1 to CL11, CL14): recorded rows, a second reading of random logs, changed bytes, and
+each rule."""
+import csv
+import gzip
+import json
+import os
+import random
+import sqlite3
+
+from generate_compile import Log, large, random_log
+from made import InFolder, document, event, write
+from oracle_compile import Reading
+from support import EXAMPLES, alone, golden, series, slowest
+
+CASES = os.path.abspath(os.path.join(os.environ.get("GOLDEN", ""), "..", "cases", "compile"))  # beside their rows
+FUNCTIONS = {"files": "compile_files", "compilations": "compilations", "breaks": "compile_breaks",
+             "guards": "compile_guards", "events": "compile_events", "ranks": "compile_ranks",
+             "steps": "compile_steps", "steps_trace": "compile_steps", "diff": "compile_diff"}
+# Other phases in the recorded rows add up to more than the compilation; ours add up to it (CL7).
+MORE_THAN_ALL = ("backward.test", "cache.test", "recompile.test", "two_runs.test")
+LOG = "dedicated_log_torch_trace_a.log"
+START = 1_790_000_000_000_000.0  # us: that of generate_compile
+EXAMPLE = os.path.join(EXAMPLES, "compile", "test", "dedicated_log_torch_trace_pt3121yz.log.gz")
+
+
+def case(name):
+    """The folder of a recorded answer."""
+    parts = name.replace("old_2.3.1_", "old/2.3.1/").replace("old_2.6.0_", "old/2.6.0/").split("/")
+    parts[-1:] = parts[-1].split(".") if parts[-1].endswith((".test", ".control")) else parts[-1:]
+    return os.path.join(CASES, *parts)
+
+
+class Recorded(InFolder):
+    def found(self, name, ending, columns):
+        folder = case(name)
+        log = (os.path.join(folder, "test") if ending == "ranks" else
+               json.dumps([os.path.join(folder, side) for side in ("control", "test")])
+               if os.path.isdir(os.path.join(folder, "control")) else folder)
+        if ending == "diff":
+            columns = [{"control": "control_count", "test": "test_count"}.get(column, column) for column in columns]
+            log = os.path.join(folder, "control")
+        more = {"diff": (os.path.join(folder, "test"),), "steps_trace": (None, None, "")}.get(ending, ())
+        return self.rows(f"SELECT {', '.join(columns)} FROM {FUNCTIONS[ending]}(?{', ?' * len(more)})", log, *more)
+
+    def test_all_rows(self):
+        compared = 0
+        for file in sorted(os.listdir(golden("compile", "."))):
+            name, _, ending = file.removesuffix(".csv").rpartition(".")
+            if not file.endswith(".csv") or ending not in FUNCTIONS:
+                continue
+            with open(golden("compile", file), encoding="utf-8", newline="") as lines:
+                columns, *expected = csv.reader(lines)
+            if ending == "steps_trace" and name in MORE_THAN_ALL:
+                at = columns.index("aot_ns")
+                columns, expected = columns[:at] + columns[at + 1:], [row[:at] + row[at + 1:] for row in expected]
+            with self.subTest(file):
+                compared += 1
+                self.assertEqual([["" if value is None else str(value) for value in row]
+                                  for row in self.found(name, ending, columns)], expected)
+        self.assertGreater(compared, 150)
+
+
+class Compile(InFolder):
+    def write_log(self, *parts, name=LOG):
+        write(name, b"".join(part if isinstance(part, bytes) else part.encode() for part in parts))
+
+    def problems(self, log="."):
+        return {problem["what"]: problem["count"] for text, in self.rows("SELECT problems FROM compile_files(?)", log)
+                for problem in json.loads(text)}
+
+    def compare(self, content):
+        """All rows are those of the second reading."""
+        write(LOG, content)
+        read = Reading(content)
+        self.assertEqual(self.rows("SELECT line, kind, id, attempt, payload, damaged FROM compile_records('.')"),
+                         read.records)
+        self.assertEqual(self.rows("SELECT line, id, attempt, depth, name, phase, ts_ns, dur_ns, self_ns"
+                                   " FROM compile_events('.')"), read.events_rows())
+        self.assertEqual(self.rows(
+            "SELECT id, nth, part, attempts, nullif(source, 'records'), iif(source = 'records', NULL, start_ns),"
+            " iif(source = 'records', NULL, dur_ns), dynamo_ns, aot_ns, inductor_ns, codegen_ns, cache, recompile"
+            " FROM compilations('.')"), list(read.compilation_rows()))
+
+
+class Read(Compile):
+    """By a second reading in Python."""
+
+    def test_random_logs(self):
+        for seed in range(series(60, 2000)):
+            with self.subTest(seed):
+                self.compare(random_log(seed))
+
+    def test_random_logs_with_damage(self):
+        for seed in range(series(60, 2000)):
+            with self.subTest(seed):
+                self.compare(random_log(1000 + seed, damaged=True))
+
+    def test_an_example(self):
+        with gzip.open(EXAMPLE) as file:
+            self.compare(file.read())
+
+    def change_bytes(self, count):
+        with gzip.open(EXAMPLE) as file:
+            content = file.read()
+        draw, records = random.Random(count), self.value("SELECT count(*) FROM compile_records(?)", EXAMPLE)
+        for _ in range(count):
+            changed, at = bytearray(content), draw.randrange(len(content))
+            for _ in range(draw.choice((1, 1, 8))):
+                end = at + draw.choice((0, 1, 3, 100))
+                changed[at:end] = bytes(draw.randrange(256) for _ in range(draw.choice((0, 1, 5))))
+                at = draw.randrange(len(changed))
+            write(LOG, bytes(changed))
+            self.assertLessEqual(self.value("SELECT count(*) FROM compile_records('.')"), records + 8)
+            self.rows("SELECT * FROM compilations('.')")
+            self.rows("SELECT * FROM compile_events('.')")
+
+    def test_changed_bytes(self):
+        self.change_bytes(60)
+
+    @slowest
+    def test_many_changed_bytes(self):
+        self.change_bytes(100_000)
+
+    @alone
+    @slowest
+    def test_speed(self):
+        """100 MB of log in a second."""
+        import time  # pylint: disable=import-outside-toplevel
+        large(LOG, 100)
+        begun = time.process_time()
+        self.assertGreater(self.value("SELECT count(*) FROM compilations('.')"), 100)
+        self.assertLess(time.process_time() - begun, 1)
+
+
+class Each(Compile):
+    """The rules, one by one."""
+
+    def log(self, **more):
+        return Log(1, **more)
+
+    def test_files(self):
+        """CL1"""
+        write("other.log", "x\n")
+        write("trace.json", "[]")
+        with self.assertRaisesRegex(sqlite3.OperationalError, "no log in '.': there is no dedicated_log_torch_trace_"):
+            self.rows("SELECT * FROM compile_files('.')")
+        with self.assertRaisesRegex(sqlite3.OperationalError, "'other.log' is not a log of TORCH_TRACE"):
+            self.rows("SELECT * FROM compile_files('other.log')")
+        self.write_log()
+        self.assertEqual(self.rows("SELECT file, records FROM compile_files(?)", LOG), [(LOG, 0)])
+        with gzip.open(EXAMPLE) as file:
+            write("named.txt", file.read())
+        self.assertEqual(self.value("SELECT count(*) FROM compilations('named.txt')"), 2)
+        with self.assertRaisesRegex(sqlite3.OperationalError, "no trace in 'logs'"):
+            os.mkdir("logs")
+            write(f"logs/{LOG}.gz", b"")
+            self.rows("SELECT * FROM trace_files('logs')")
+
+    def test_payloads(self):
+        """CL2.1, CL2.3 to CL2.5"""
+        log = self.log()
+        log.artifact({}, "a", "one\n\ntwo")
+        log.artifact({}, "b", "")
+        log.record({"c": {}})
+        log.record({"d": {}}, "x", "0" * 32)
+        log.parts += [b"\n", b"\tmore\n", b"noise\n", b"\tof noise\n"]
+        log.record({"e": {}})
+        log.parts[-1] += b"\talone\n"
+        log.record({"f": {}, "has_payload": "0" * 32})
+        self.write_log(*log.parts)
+        self.assertEqual(self.rows("SELECT kind, name, payload, damaged FROM compile_records('.')"),
+                         [("artifact", "a", "one\n\ntwo", 0), ("artifact", "b", "", 0), ("c", None, None, 0),
+                          ("d", None, "x\nmore", 1), ("e", None, None, 0), ("f", None, None, 0)])
+        self.assertEqual(self.problems(), {"payload is not what was written": 1, "line is not a record": 1,
+                                           "payload without a record": 1, "payload is missing": 1})
+
+    def test_too_long_a_payload(self):
+        """CL2.4"""
+        log = self.log()
+        for length in ((64 << 20) - 1, 64 << 20):
+            log.artifact({}, "a", "x" * length)
+        log.artifact({}, "b", "y")
+        self.write_log(*log.parts)
+        self.assertEqual(self.rows("SELECT name, length(payload) FROM compile_records('.')"),
+                         [("a", (64 << 20) - 1), ("a", None), ("b", 1)])
+        self.assertEqual(self.problems(), {"payload is too long": 1})
+
+    def test_kinds(self):
+        """CL2.2"""
+        log = self.log()
+        for kind in ("frame_id", "rank", "stack", "subgraph_name"):
+            log.record({kind: 1, "x": {"name": "n"}, "y": 2})
+        log.record({"rank": 1})
+        self.write_log(*log.parts)
+        self.assertEqual(self.rows("SELECT DISTINCT kind, metadata FROM compile_records('.')"),
+                         [("x", '{"name": "n"}'), (None, None)])
+
+    def test_processes(self):
+        """CL3"""
+        logs = [self.log(pid=pid) for pid in (5, 6)]
+        for rank, log in enumerate(logs):
+            for _ in range(2):
+                log.record({"rank": rank, "x": {}})
+        self.write_log(*(part for pair in zip(*(log.parts for log in logs)) for part in pair),
+                       name="dedicated_log_torch_trace_rank_7_a.log")
+        self.assertEqual(self.rows("SELECT pid, rank, records FROM compile_files('.')"), [(5, 0, 2), (6, 1, 2)])
+        self.write_log(*logs[0].parts, name="dedicated_log_torch_trace_rank_7_a.log")
+        self.assertEqual(self.rows("SELECT pid, rank FROM compile_files('.')"), [(5, 7)])
+        self.assertEqual(self.problems(), {"ranks differ": 1})
+        for pid, known in ((4194304, 4194304), (4194305, None)):
+            log = self.log(pid=pid)
+            log.record({"x": {}})
+            self.write_log(*log.parts, name="dedicated_log_torch_trace_rank_7_a.log")
+            self.assertEqual(self.rows("SELECT pid FROM compile_files('.')"), [(known,)])
+
+    def test_clocks(self):
+        """CL4"""
+        for offset in (0, 7200, -34200, 20700):
+            log = self.log(offset_s=offset)
+            log.record({"x": {}})
+            log.event({"frame_id": 0, "frame_compile_id": 0}, "dynamo", "B")
+            self.write_log(*log.parts)
+            self.assertEqual(self.rows("SELECT clock, utc_offset_s FROM compile_files('.')"), [("events", offset)])
+            first, second = (ts for ts, in self.rows("SELECT ts_ns FROM compile_records('.')"))
+            self.assertLess(abs(second - first), 4_000_000)
+        log = self.log(offset_s=3600)
+        log.record({"compilation_metrics": {"start_time": log.us / 1e6, "entire_frame_compile_time_s": 0.0005},
+                    "frame_id": 0, "frame_compile_id": 0})
+        self.write_log(*log.parts)
+        self.assertEqual(self.rows("SELECT clock, utc_offset_s FROM compile_files('.')"), [("metrics", 3600)])
+
+    def test_guards(self):
+        """CL9"""
+        for reason, guard, argument, place in (
+                ("0/0: L['k'] == 7   # return  # /a/b/c.py:31 in many\nmore", "k == 7", "k", "b/c.py:31 many"),
+                ("0/0: tensor 'L['x']' rank mismatch", "tensor 'x' rank mismatch", "x", None),
+                ("___check_obj_id(L['a'].b, 140296414507728), type=<class 'code'>", "___check_obj_id(a.b)", "a.b",
+                 None),
+                ("0/0: f(L['x'], 12345678)", "f(x, 12345678)", "f", None),
+                ("0/0: f(L['x'], 123456789)", "f(x)", "f", None)):
+            log = self.log()
+            log.artifact({"frame_id": 0, "frame_compile_id": 1}, "recompile_reasons", reason)
+            self.write_log(*log.parts)
+            self.assertEqual(self.rows("SELECT guard, argument, guard_place, recompile FROM compilations('.')"),
+                             [(guard, argument, place, 1)])
+
+    def test_breaks(self):
+        """CL10: an artifact, else the restarts."""
+        same = {"frame_id": 0, "frame_compile_id": 0}
+        for artifact in (False, True):
+            log = self.log()
+            log.record({"dynamo_start": {"stack": []}, **same})
+            if artifact:
+                log.artifact(same, "dynamo_graph_break_reason", "Graph break in user code at /a/b.py:3\nReason: x: y\n"
+                             'User code traceback:\n  File "/a/b.py", line 3, in f\n    g()\n\nTraceback:\n')
+            log.record({"compilation_metrics": {"restart_reasons": ["why\n not"], "entire_frame_compile_time_s": 1},
+                        **same})
+            self.write_log(*log.parts)
+            self.assertEqual(self.rows("SELECT place, reason, stack FROM compile_breaks('.')"),
+                             [("a/b.py:3", "x: y", "a/b.py:3 f")] if artifact else [(None, "why not", None)])
+
+    def test_open_spans(self):
+        """CL5: at most 1,024 are open."""
+        log = self.log()
+        for _ in range(1025):
+            log.event({}, "a", "B")
+        self.write_log(*log.parts)
+        self.assertEqual(self.value("SELECT max(depth) FROM compile_events('.')"), 1023)
+        self.assertEqual(self.problems(), {"begin without an end": 1024, "event cannot be read": 1})
+
+
+class Steps(Compile):
+    """CL11, by small traces."""
+
+    def trace(self, *events, name="rank0.json", pid=1):
+        steps = [event(f"ProfilerStep#{n}", START + 1000 * n, 1000, cat="user_annotation", pid=pid) for n in range(4)]
+        write(name, document(*steps, *events))
+
+    def compile_steps(self, *arguments, columns="step, id, part, recompile"):
+        marks = ", ?" * len(arguments)
+        return self.rows(f"SELECT {columns} FROM compile_steps('.', 'all', 'all'{marks})", *arguments)
+
+    def test_without_a_log(self):
+        """CL11.1, CL11.2"""
+        region = ("dynamo", START + 1100, 50)
+        self.trace(event(*region))
+        self.assertEqual(self.compile_steps(), [])  # nothing is (dynamo_timed)
+        timed = event("f (dynamo_timed)", START + 1110, 10)
+        self.trace(event(*region), timed)
+        self.assertEqual(self.compile_steps(), [(1, None, "forward", None)])
+        self.trace(event(*region), timed, event("Torch-Compiled Region: 2/1", START + 1200, 5))
+        self.assertEqual(self.compile_steps(), [(1, "2/1", "forward", 1)])
+        self.trace(event(*region), timed, event("Torch-Compiled Region: 2/1", START + 1200, 5),
+                   event("Torch-Compiled Region: 2/1", START, 5))
+        self.assertEqual(self.compile_steps(), [(1, None, "forward", None)])
+        self.trace(event(*region), timed, event("a_data: fn_name=f, compile_id=1/0", START + 1101, 5))
+        self.assertEqual(self.compile_steps(), [(1, "1/0", "forward", 0)])
+        self.trace(event("CUDAGraphNode.record (dynamo_timed)", START + 1100, 50))
+        self.assertEqual(self.compile_steps(), [(1, None, "runtime", None)])
+
+    def test_a_compilation_in_two_steps(self):
+        self.trace(event("dynamo", START + 900, 300), event("f (dynamo_timed)", START + 910, 10))
+        self.assertEqual(self.compile_steps(columns="step, after_ns, in_step_ns, dur_ns, dynamo_ns"),
+                         [(0, 900_000, 100_000, 300_000, 300_000), (1, -100_000, 200_000, 300_000, 300_000)])
+
+    def logged(self, pid, name, at_us=None, frame=0):
+        """A log with one compilation, named by its frame."""
+        log = Log(1, pid=pid)
+        log.us = at_us or int(START)
+        same = {"frame_id": frame, "frame_compile_id": 0}
+        log.event(same, "dynamo", "B")
+        log.us += 100
+        log.event(same, "dynamo", "E")
+        self.write_log(*log.parts, name=name)
+
+    def test_logs_of_other_runs(self):
+        """CL11.3: the process, then the rank, then the only log."""
+        self.trace()
+        self.logged(1, "dedicated_log_torch_trace_a.log", frame=1)
+        self.logged(2, "dedicated_log_torch_trace_b.log", frame=2)
+        self.assertEqual(sorted({row[1] for row in self.compile_steps()}), ["1/0"])
+        os.remove("dedicated_log_torch_trace_a.log")
+        self.assertEqual(sorted({row[1] for row in self.compile_steps()}), ["2/0"])  # the only one
+        self.assertEqual(self.compile_steps(""), [])
+        self.logged(3, "dedicated_log_torch_trace_rank_0_c.log", frame=3)
+        self.assertEqual(sorted({row[1] for row in self.compile_steps()}), ["3/0"])
+        self.logged(4, "dedicated_log_torch_trace_rank_0_d.log", frame=4)
+        self.assertEqual(self.compile_steps(), [])  # either of them
+        os.mkdir("other")
+        self.logged(1, "other/dedicated_log_torch_trace_e.log", frame=5)
+        self.assertEqual(sorted({row[1] for row in self.compile_steps("other")}), ["5/0"])
+
+    def test_without_common_time(self):
+        """CL11.4: by id and part."""
+        self.trace(event("dynamo", START + 1100, 50), event("f (dynamo_timed)", START + 1110, 10),
+                   event("a_data: compile_id=1/0", START + 1101, 5))
+        log = Log(1, pid=1)
+        same = {"frame_id": 1, "frame_compile_id": 0}
+        log.us = int(START) + 10**9
+        log.event(same, "dynamo", "B")
+        log.record({"compilation_metrics": {"co_name": "f", "co_filename": "a.py", "co_firstlineno": 1}, **same})
+        log.event(same, "dynamo", "E")
+        self.write_log(*log.parts)
+        self.assertEqual(self.compile_steps(columns="source, function, place"), [("trace", "f", "a.py:1")])
+
+
+class Diff(Compile):
+    """CL14"""
+
+    def write_side(self, side, *compilations, damage=None):
+        log = Log(1)
+        for number, (function, metrics, caches) in enumerate(compilations):
+            same = {"frame_id": number, "frame_compile_id": int(metrics.get("again", 0))}
+            log.record({"dynamo_start": {"stack": []}, **same})
+            for cache in caches:
+                log.artifact(same, cache, "{}")
+            if "break" in metrics:
+                log.artifact(same, "dynamo_graph_break_reason", f"Graph break in user code at /a/b.py:3\nReason: "
+                                                                f"{metrics['break']}\n")
+            log.record({"compilation_metrics": {
+                "co_name": function, "co_filename": "/a/b.py", "co_firstlineno": 1, "start_time": log.us / 1e6,
+                "entire_frame_compile_time_s": metrics.get("s", 1), "fail_type": metrics.get("fails"),
+                "fail_reason": metrics.get("why")}, **same})
+        self.write_log(*log.parts, name=f"{side}/{LOG}")
+
+    def whats(self, control, test):
+        self.write_side("control", *control)
+        self.write_side("test", *test)
+        return self.rows("SELECT function, what FROM compile_diff('control', 'test')")
+
+    def test_what(self):
+        """CL14.1 to CL14.3"""
+        one, hit, miss = ("f", {}, ()), ("fx_graph_cache_hit",), ("fx_graph_cache_miss",)
+        for control, test, what in (
+                ([one], [("f", {"fails": "E", "why": "recompile limit hit"}, ())], "limit"),
+                ([one], [("f", {"fails": "E", "why": "x"}, ())], "fails"),
+                ([one], [("f", {"break": "x"}, ())], "new break"),
+                ([("f", {"break": "x"}, ())], [("f", {"break": "y"}, ())], "new break"),
+                ([("f", {"break": "x"}, ())], [("f", {"break": "x"}, ())], None),
+                ([one], [one, ("f", {"again": 1}, ())], "recompiles"),
+                ([("f", {}, hit)], [("f", {}, miss)], "cache lost"), ([("f", {}, miss)], [("f", {}, hit)], None),
+                ([("g", {}, ())], [("g", {}, ()), one], "new"), ([one], [], "gone"), ([one], [one, one], "compiles"),
+                ([("f", {"s": 2}, ())], [("f", {"s": 3}, ())], "longer"),
+                ([("f", {"s": 2}, ())], [("f", {"s": 2.99}, ())], None),
+                ([("f", {"s": 2.1}, ())], [("f", {"s": 3.1}, ())], None)):
+            with self.subTest(what):
+                self.assertEqual(self.whats(control, test), [("f", what)] if what else [])
+
+    def test_names(self):
+        resumed = "torch_dynamo_resume_in_f_at_"
+        self.assertEqual(self.whats([(resumed + "7", {}, ())], [(resumed + "8", {}, ())]), [])
+        self.assertEqual(self.whats([(resumed + "7", {}, ())], []), [(resumed + "N", "gone")])
+
+    def test_a_log_that_is_cut_off(self):
+        self.write_side("control", ("f", {}, ()))
+        with open(f"control/{LOG}", "rb") as file:
+            content = gzip.compress(file.read())
+        write("test/dedicated_log_torch_trace_a.log.gz.cut", b"")
+        with open("test/dedicated_log_torch_trace_a.log.gz", "wb") as file:
+            file.write(content[:-20])
+        with self.assertRaisesRegex(sqlite3.OperationalError, "dedicated_log_torch_trace_a.log.gz' is cut off"):
+            self.rows("SELECT * FROM compile_diff('control', 'test')")
