@@ -23,12 +23,13 @@ SUFFIX = so
 
 QUERIES = $(sort $(wildcard sql/tracediff/*.sql sql/hta/*.sql))
 SECTIONS = $(sort $(wildcard sql/report/[0-9]*.sql))
+PATTERNS = $(sort $(wildcard sql/patterns/*.sql))
 SHARED = $(sort $(wildcard sql/shared/*.sql))
 # The folder of ext/platform for the system that is compiled for.
 SYSTEM = posix
 NOT_SOURCES = ext/packages/% $(addsuffix /%,$(filter-out %/$(SYSTEM),ext/platform/posix ext/platform/windows))
 SOURCES = $(sort $(filter-out $(NOT_SOURCES),$(wildcard ext/*.c ext/*/*.c ext/*/*/*.c)))
-COMPILED = $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/queries.o $(BUILD)/sections.o
+COMPILED = $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/queries.o $(BUILD)/sections.o $(BUILD)/patterns.o
 OBJECTS = $(COMPILED) $(BUILD)/charts/assets.o
 UNIT_TESTS = $(patsubst tests/c/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/c/unit/*_test.c))
 FAULT_TESTS = $(patsubst tests/c/fault/%.c,$(BUILD)/fault/%,$(wildcard tests/c/fault/*.c))
@@ -224,7 +225,8 @@ install: all ## install into PREFIX (/usr/local), under DESTDIR, and print how s
 	install -m 755 $(DIST)/tracediff.so "$$to/lib/libtracediff.so" && \
 	ln -sf libtracediff.so "$$to/lib/tracediff.so" && \
 	install -m 644 $(QUERIES) sql/brief.schema.json "$$to/share/tracediff" && \
-	install -d "$$to/share/tracediff/shared" "$$to/share/tracediff/database" && \
+	install -d "$$to/share/tracediff/shared" "$$to/share/tracediff/database" "$$to/share/tracediff/patterns" && \
+	install -m 644 $(PATTERNS) "$$to/share/tracediff/patterns" && \
 	install -m 644 $(SHARED) "$$to/share/tracediff/shared" && \
 	install -m 644 $(wildcard sql/database/*.sql) "$$to/share/tracediff/database" && \
 	echo "Installed $$to/lib/tracediff.so and $$to/share/tracediff" || { \
@@ -335,7 +337,7 @@ fetch = \
 			gzip -9n | base64 -w 0 > $(@F); \
 	else test -s npm.log || echo "npm gave no answer in 60 seconds" > npm.log; fi
 
-$(BUILD)/queries.o $(BUILD)/sections.o: %.o: %.c
+$(BUILD)/queries.o $(BUILD)/sections.o $(BUILD)/patterns.o: %.o: %.c
 	@echo "  CC   $<"
 	@$(CC) $(FLAGS) -c -o $@ $<
 
@@ -352,6 +354,10 @@ $(BUILD)/queries.c: sql/embed.awk $(NAMED) $(QUERIES) sql/tracediff sql/hta $(SH
 $(BUILD)/sections.c: sql/embed.awk $(NAMED) $(SECTIONS) $(SHARED) $(QUERIES) sql/tracediff sql/hta | needed
 	@mkdir -p $(@D)
 	@awk -v report=1 -v queries="$(QUERIES)" -v given="$(GIVEN)" -f sql/embed.awk $(SECTIONS) > $@
+
+$(BUILD)/patterns.c: sql/embed_patterns.awk $(PATTERNS) sql/patterns $(wildcard sql/diagnoses/*.sql) | needed
+	@mkdir -p $(@D)
+	@awk -f sql/embed_patterns.awk sql/diagnoses/*.sql $(PATTERNS) > $@
 
 $(BUILD)/unit/%: tests/c/unit/%.c tests/c/unit/unit.h $(LOWER_OBJECTS)
 	@mkdir -p $(@D)

@@ -21,6 +21,7 @@
     FUNCTION(trace_step_path) \
     FUNCTION(trace_summary) \
     FUNCTION(trace_brief) \
+    FUNCTION(trace_diagnoses) \
     FUNCTION(trace_verdict) \
     FUNCTION(trace_gate) \
     FUNCTION(trace_comparability) \

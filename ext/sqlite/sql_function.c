@@ -11,8 +11,7 @@
 #include "arguments.h"
 #include "function.h"
 
-/* Binds the arguments by name (S18). */
-static int bind_arguments(sqlite3_stmt *statement, struct call *call)
+int sql_bind(struct call *call, sqlite3_stmt *statement)
 {
     for (int i = 0; i < call->function->argument_count; i++) {
         char name[64];
@@ -66,7 +65,7 @@ static void statement_failed(struct call *call)
 static int prepare(struct call *call, const char *sql, sqlite3_stmt **statement)
 {
     int code = sqlite3_prepare_v2(call->connection->db, sql, -1, statement, NULL);
-    return code == SQLITE_OK ? bind_arguments(*statement, call) : code;
+    return code == SQLITE_OK ? sql_bind(call, *statement) : code;
 }
 
 /* Fills call->failure with the error of a statement. Returns the code. */

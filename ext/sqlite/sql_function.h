@@ -18,6 +18,10 @@ int sql_run(struct call *call, const char *sql, int (*take)(void *to, sqlite3_st
 ** rows of its table functions are kept (table_function.h, rule 4). NULL on failure. */
 int sql_hold(struct call *call, const char *sql, sqlite3_stmt **statement);
 
+/* Binds the call's arguments to the parameters of a statement by name (S18), also of another
+** database. Returns a SQLite result code. */
+int sql_bind(struct call *call, sqlite3_stmt *statement);
+
 /* Enclose SQL that runs for a function: errors begin with its name, nesting is limited, and the
 ** files of its arguments `control` and `test` are read side by side. */
 int sql_enter(struct call *call);

@@ -416,8 +416,8 @@ static bool has_room(const struct table_function *function)
     return room;
 }
 
-static int register_modules(struct connection *connection, const struct table_function *function,
-                            const bool *there, char **error)
+static int register_modules(struct connection *connection, sqlite3 *db,
+                            const struct table_function *function, const bool *there, char **error)
 {
     int code = SQLITE_OK;
     if (!has_room(function)) {
@@ -434,30 +434,30 @@ static int register_modules(struct connection *connection, const struct table_fu
         *registration = (struct registration){function, connection};
         connection->references++;
         module_name(function, which, name, sizeof name);
-        code = sqlite3_create_module_v2(connection->db, name,
+        code = sqlite3_create_module_v2(db, name,
                                         which == PLAIN ? &function_module : &hidden_module,
                                         registration, registration_free);
     }
     return code;
 }
 
-int table_functions_register(struct connection *connection, bool files, char **error)
+int table_functions_register(struct connection *connection, sqlite3 *db, bool files, char **error)
 {
     const struct table_function *(*at)(int i) = connection->functions->table_function_at;
     int count = 0;
     while (at(count))
         count++;
     bool(*there)[MODULES] = memory_zeroed((size_t)count, sizeof *there);
-    int code = there ? find_modules(connection->db, at, there) : SQLITE_NOMEM;
+    int code = there ? find_modules(db, at, there) : SQLITE_NOMEM;
     bool known = code == SQLITE_OK;
     for (int i = 0; i < count && code == SQLITE_OK; i++)
         if (files || at(i)->reads_nothing)
-            code = register_modules(connection, at(i), there[i], error);
+            code = register_modules(connection, db, at(i), there[i], error);
     for (int i = 0; known && i < MODULES * count && code != SQLITE_OK; i++) {
         char name[64];
         module_name(at(i / MODULES), i % MODULES, name, sizeof name);
         if (!there[i / MODULES][i % MODULES])
-            sqlite3_create_module_v2(connection->db, name, NULL, NULL, NULL);
+            sqlite3_create_module_v2(db, name, NULL, NULL, NULL);
     }
     memory_free(there);
     return code;

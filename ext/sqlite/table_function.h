@@ -117,10 +117,11 @@ static inline bool call_wants(const struct call *call, int column)
     return call->columns >> column & 1;
 }
 
-/* Registers the table functions of a connection; without `files` only those that read none. Each is
+/* Registers the table functions of a connection with a database; without `files` only those that
+** read none. Each is
 ** registered twice: under its name, and as `tracediff:NAME`, which no user's table can hide (S11).
 ** A name that is already a module's stays as it is (S16). Returns a SQLite result code; on failure
 ** none is registered, and `*error` may have a text. */
-int table_functions_register(struct connection *connection, bool files, char **error);
+int table_functions_register(struct connection *connection, sqlite3 *db, bool files, char **error);
 
 #endif

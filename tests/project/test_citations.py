@@ -12,7 +12,7 @@ from support import ROOT
 from test_documents import DOCUMENTS, read
 
 # where the rules of a letter are defined
-HOMES = {**dict.fromkeys([*"TKALCOZIJXPBFWQVEMGNRHYU", "FR", "CL"], "sql/RULES.md"), "D": "sql/HTA.md",
+HOMES = {**dict.fromkeys([*"TKALCOZIJXPBFWQVEMGNRHYU", "FR", "CL", "DG"], "sql/RULES.md"), "D": "sql/HTA.md",
          "S": "ext/README.md"}
 LETTERS = "|".join(HOMES)
 # of control characters, of C itself and of its compilers, of `[A-Z0-9]`, of a device: no rules

@@ -20,16 +20,17 @@ LAYERS = ["base", "platform", "platform/posix", "platform/windows", "access", "t
           "analysis/parts", "analysis/job", "analysis/steps", "analysis/causes", "analysis/path",
           "analysis/simulation", "analysis/gains", "analysis/samples", "analysis/hang", "analysis/answer", "chart",
           "compile", "report", "sqlite", "functions/args", "functions/call", "functions/compile", "functions/words",
-          "functions/facts",
-          "functions/answer", "functions/brief", "functions/aggregates", "functions/tables", "functions/gains",
+          "functions/facts", "functions/diagnoses", "functions/answer", "functions/brief", "functions/aggregates",
+          "functions/tables", "functions/gains",
           "functions/memory", "functions/hangs", "functions"]
 # What any compiler of C11 has, and <strings.h>, which all these systems have; and the libraries.
 PORTABLE = {"assert", "ctype", "errno", "float", "inttypes", "limits", "math", "stdarg", "stdatomic", "stdbool",
             "stddef", "stdint", "stdio", "stdlib", "string", "strings", "emmintrin", "arm_neon", "zlib",
             "isa-l/igzip_lib", "sqlite3ext"}
 SQLITE = ("database", "profilers", "rocprof", "xplane", "sqlite", "functions", "functions/args", "functions/call",
-          "functions/words", "functions/facts", "functions/answer", "functions/brief", "functions/tables",
-          "functions/gains", "functions/memory", "functions/hangs", "functions/compile", "functions/aggregates")
+          "functions/words", "functions/facts", "functions/diagnoses", "functions/answer", "functions/brief",
+          "functions/tables", "functions/gains", "functions/memory", "functions/hangs", "functions/compile",
+          "functions/aggregates")
 
 
 def sources():

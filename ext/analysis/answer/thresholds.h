@@ -89,6 +89,12 @@
 #define FIRST_CALLS_PART 0.1 /* C21.4: of the difference */
 #define FIRST_CALLS_OF_STEP 0.01 /* C21.4: of the longer mean step */
 
+/* Diagnoses (trace_diagnoses) */
+#define ALIKE_PART 0.55 /* DG3: of the names of operators, that both sides have */
+#define WITHIN_PART 0.95 /* DG3: of the names of the side that has fewer */
+#define SENTENCE_LENGTH 80 /* DG6: characters */
+#define GUESS_PART 0.1 /* DG4: of the difference, what a guess must own */
+
 /* The brief (trace_brief) */
 #define CLAIM_STEPS 4 /* Z1: a side */
 #define CLAIM_PART 0.05 /* Z1: of control's step */

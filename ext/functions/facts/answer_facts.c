@@ -133,12 +133,34 @@ bool facts_work(struct answer_facts *facts)
     return facts->has_work;
 }
 
+bool facts_sums(struct answer_facts *facts)
+{
+    facts->has_sums = facts->has_sums || (facts_each(facts) &&
+                                          host_sums_find(facts->call, facts->each, &facts->sums));
+    return facts->has_sums;
+}
+
+static const struct keyed *give_host(void *from)
+{
+    struct answer_facts *facts = from;
+    return facts_sums(facts) ? &facts->sums : NULL;
+}
+
+bool facts_device(struct answer_facts *facts, struct answer_unit *unit)
+{
+    const struct device_wish wish = {.runs = facts->wants_runs, .work = facts->wants_work};
+    unit->has_device = unit->has_device ||
+                       device_sums_find(facts->call, unit->opened, &wish, &unit->device);
+    return unit->has_device;
+}
+
 /* Finds the device work of all units, with what a clock needs only if there may be one. */
 static bool give_device(void *from, const struct checks *checks, const struct keyed *const **sums,
                         size_t *count)
 {
     struct answer_facts *facts = from;
     const struct device_wish wish = {.grids = facts_may_have_clock(facts, checks),
+                                     .runs = facts->wants_runs,
                                      .work = facts->wants_work};
     facts->device = memory_items(facts->unit_count, sizeof *facts->device);
     bool done = facts->device || failure_memory(&facts->call->failure);
@@ -165,6 +187,7 @@ bool facts_checks(struct answer_facts *facts)
                                            .trust = &facts->trust,
                                            .shapes = true,
                                            .device = all ? give_device : NULL,
+                                           .host = give_host,
                                            .from = facts};
     return facts->has_checks = call_checks_find(facts->call, &request, &facts->checks);
 }
@@ -280,6 +303,7 @@ void facts_close(struct answer_facts *facts)
     }
     memory_free(facts->units);
     memory_free(facts->device);
+    keyed_clear(&facts->sums);
     if (facts->has_checks)
         checks_clear(&facts->checks);
     if (facts->has_work)

@@ -26,13 +26,15 @@ struct answer_unit {
 struct answer_facts {
     struct call *call;
     struct call_pair pair;
-    bool has_kept, has_each, has_units, has_causes, has_checks, has_work;
+    bool has_kept, has_each, has_units, has_causes, has_checks, has_work, has_sums;
     struct call_trace kept[2]; /* the ranks, with the steps that are kept */
     struct call_trace each[2]; /* these ranks one by one */
     struct answer_unit *units;
     size_t unit_count;
     const struct keyed **device; /* of the units */
     bool wants_work;             /* their device work is found with what evidence needs */
+    bool wants_runs;             /* and with how often its operators run */
+    struct keyed sums;           /* of host events of all ranks, by enum host_key */
     struct call_causes causes;   /* of the steps that are kept; not merged until a caller does */
     struct trust trust;
     struct checks checks;
@@ -52,6 +54,10 @@ bool facts_each(struct answer_facts *facts);
 bool facts_causes(struct answer_facts *facts);
 bool facts_checks(struct answer_facts *facts);
 bool facts_work(struct answer_facts *facts);
+
+/* The device work of a unit, and the host events of all ranks. */
+bool facts_device(struct answer_facts *facts, struct answer_unit *unit);
+bool facts_sums(struct answer_facts *facts);
 
 /* Frees the device work of all units, of which checks and clocks are found. */
 void facts_forget_device(struct answer_facts *facts);

@@ -377,7 +377,11 @@ static bool find_work(struct call *call, const struct checks_request *request,
                ? request->device(request->from, checks, &work.device, &work.device_count)
                : device_sums_find(call, request->opened, &(struct device_wish){.grids = false},
                                   &device);
-    done = done && (!of_host || host_sums_find(call, request->opened, &host)) &&
+    if (done && of_host && request->host)
+        done = (work.host = request->host(request->from)) != NULL;
+    else
+        done = done && (!of_host || host_sums_find(call, request->opened, &host));
+    done = done &&
            checks_add_work(checks, &work, call_stopper(call), &call->failure);
     keyed_clear(&device);
     keyed_clear(&host);

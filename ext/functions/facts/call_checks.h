@@ -15,9 +15,11 @@ struct checks_request {
     const struct trust *trust; /* of these ranks; NULL: it is found here */
     bool shapes; /* whether shapes and types are checked, which are in args */
     /* Gives sums of all device work of these ranks by enum device_key, when the other checks are
-    ** known. NULL: they are found here. */
+    ** known. NULL, like `host`: they are found here. */
     bool (*device)(void *from, const struct checks *checks, const struct keyed *const **sums,
                    size_t *count);
+    /* The same of host events by enum host_key; NULL on failure. */
+    const struct keyed *(*host)(void *from);
     void *from;
 };
 

@@ -15,7 +15,7 @@ bool device_sums_find(struct call *call, const struct call_trace *opened,
                                     [DEVICE_BLOCK] = KEY_BLOCK},
                            .width = wish->grids ? DEVICE_KEYS : DEVICE_GRID,
                            .rename = name_stable,
-                           .wants_executions = wish->work,
+                           .wants_executions = wish->runs || wish->work,
                            .run_width = DEVICE_EVIDENCE,
                            .wants_work = wish->work};
     return call_keyed_add(call, opened, DEVICE_GPU, true, sums);

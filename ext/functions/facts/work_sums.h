@@ -9,7 +9,8 @@
 
 struct device_wish {
     bool grids; /* else the last two keys are none, and args of kernels are not read */
-    bool work;  /* with FLOPs, bytes, and executions by the keys of evidence */
+    bool runs;  /* with executions by the keys of evidence */
+    bool work;  /* with these, FLOPs and bytes */
 };
 
 /* Sums up device work by enum device_key. On failure, fills call->failure; to be cleared then, too.

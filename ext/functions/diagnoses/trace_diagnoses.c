@@ -1,0 +1,93 @@
+/*
+** trace_diagnoses: the change that a person made, and what to do about it.
+*/
+#include "diagnoses.h"
+#include "chart/writer.h"
+#include "functions/call/step_parts.h"
+
+static const struct table_column columns_of_diagnoses[] = {
+    {"pattern", "TEXT", "which of sql/patterns/ says it; NULL: the causes that no pattern names"},
+    {"sentence", "TEXT", "what was changed; of a pattern that fails, why"},
+    {"time_ms", "REAL",
+     "ms per step, of the causes that it owns; NULL if it owns none, or the difference is not "
+     "clear"},
+    {"share", "REAL", "part of the difference"},
+    {"rank", "INTEGER", "of jobs: the only rank whose causes it owns"},
+    {"advice", "TEXT", "what to do about it; NULL: nothing"},
+    {"causes", "TEXT",
+     "JSON array: numbers of its causes in trace_step_causes; NULL: the pattern failed"},
+};
+
+enum { DIAGNOSES_CLOCK = 6 };
+
+static const struct argument arguments_of_diagnoses[] = {
+    {CONTROL_ARGUMENT}, {TEST_ARGUMENT}, SELECTIONS_OF_JOB, {STEP_CLOCK_ARGUMENT}, {STEPS_ARGUMENT},
+};
+
+/* Adds the numbers of the causes of a diagnosis; SIZE_MAX: of none. */
+static void add_causes(struct result *result, const struct diagnoses *found, size_t of)
+{
+    struct writer text = {0};
+    const char *before = "[";
+    for (size_t i = 0; i < found->cause_count; i++)
+        if (found->owners[i] == of) {
+            write_string(&text, before);
+            write_integer(&text, (int64_t)i + 1);
+            before = ",";
+        }
+    write_string(&text, before[0] == '[' ? "[]" : "]");
+    if (text.failed)
+        result_lost(result);
+    result_text(result, text.bytes, text.length);
+    writer_clear(&text);
+}
+
+static void add_rows(struct result *result, const struct diagnoses *found)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        const struct diagnosis *of = &found->items[i];
+        result_name(result, &found->texts, of->pattern);
+        result_name(result, &found->texts, of->sentence);
+        result_real(result, of->ms);
+        result_real(result, of->share);
+        result_number(result, of->rank);
+        result_name(result, &found->texts, of->advice);
+        if (of->is_error)
+            result_null(result);
+        else
+            add_causes(result, found, i);
+    }
+    result_null(result);
+    result_string(result, "causes that no pattern names");
+    result_real(result, found->ms);
+    result_real(result, found->share);
+    result_null(result);
+    result_null(result);
+    add_causes(result, found, SIZE_MAX);
+}
+
+static int diagnoses_produce(struct call *call, struct rows **rows)
+{
+    struct answer_facts facts = {.call = NULL};
+    struct diagnoses found = {.count = 0};
+    struct result *result = result_new(call->function->column_count);
+    enum step_clock clock;
+    if (argument_step_clock(call, DIAGNOSES_CLOCK, &clock) &&
+        facts_open(call, clock, false, &facts) && facts.judged != JUDGED_NOTHING &&
+        diagnoses_find(&facts, NULL, 0, &found))
+        add_rows(result, &found);
+    diagnoses_clear(&found);
+    facts_close(&facts);
+    return result_finish(result, call_code(call), rows);
+}
+
+const struct table_function trace_diagnoses_function = {
+    .name = "trace_diagnoses",
+    .family = FAMILY_THE_ANSWER,
+    .question = "What did somebody change, and what can be done about it?",
+    .text = "the change that a person made, in words, and what to do about it",
+    COLUMNS(columns_of_diagnoses),
+    ARGUMENTS(arguments_of_diagnoses),
+    .typical_rows = 4,
+    .produce = diagnoses_produce,
+};
