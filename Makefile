@@ -23,7 +23,7 @@ SUFFIX = so
 
 QUERIES = $(sort $(wildcard sql/tracediff/*.sql sql/hta/*.sql))
 SECTIONS = $(sort $(wildcard sql/report/[0-9]*.sql))
-PATTERNS = $(sort $(wildcard sql/patterns/*.sql))
+PATTERNS = $(sort $(wildcard sql/patterns/*/*.sql))
 SHARED = $(sort $(wildcard sql/shared/*.sql))
 # The folder of ext/platform for the system that is compiled for.
 SYSTEM = posix
@@ -355,7 +355,7 @@ $(BUILD)/sections.c: sql/embed.awk $(NAMED) $(SECTIONS) $(SHARED) $(QUERIES) sql
 	@mkdir -p $(@D)
 	@awk -v report=1 -v queries="$(QUERIES)" -v given="$(GIVEN)" -f sql/embed.awk $(SECTIONS) > $@
 
-$(BUILD)/patterns.c: sql/embed_patterns.awk $(PATTERNS) sql/patterns $(wildcard sql/diagnoses/*.sql) | needed
+$(BUILD)/patterns.c: sql/embed_patterns.awk $(PATTERNS) $(wildcard sql/patterns/*) $(wildcard sql/diagnoses/*.sql) | needed
 	@mkdir -p $(@D)
 	@awk -f sql/embed_patterns.awk sql/diagnoses/*.sql $(PATTERNS) > $@
 

@@ -12,7 +12,7 @@
 #include "functions/registry.h"
 #include "platform/export.h"
 #include "platform/thread.h"
-#include "sqlite/registration.h"
+#include "sqlite/function.h"
 #include "version.h"
 
 static int register_all(sqlite3 *db, char **error, bool files)

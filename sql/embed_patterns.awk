@@ -15,7 +15,7 @@ function base_name(path) {
 BEGIN {
     print "/* Made from sql/ by sql/embed_patterns.awk. */"
     print "#include \"functions/diagnoses/diagnosis_facts.h\""
-    print "#include \"functions/diagnoses/pattern.h\"\n"
+    print "#include \"functions/diagnoses/change_pattern.h\"\n"
     print "/* The standard promises room for 4,095 characters, compilers have more. */"
     print "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n"
 }

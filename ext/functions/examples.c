@@ -29,7 +29,7 @@ const struct example examples[] = {
                     "       json ->> '$.causes[0].words' AS cause,\n"
                     "       round(json ->> '$.causes[0].diff_ms', 3) AS ms\n"
                     "FROM trace_brief(" PAIR ");"},
-    {"trace_diagnoses", "SELECT pattern, round(time_ms, 2) AS ms, sentence, advice\n"
+    {"trace_diagnoses", "SELECT pattern, round(time_ms, 2) AS ms, sentence\n"
                         "FROM trace_diagnoses('examples/h200/pageable/control', "
                         "'examples/h200/pageable/test');"},
     {"trace_diff_report", "SELECT writefile('build/report.html', html) > 0 AS written\n"

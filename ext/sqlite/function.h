@@ -39,4 +39,10 @@ struct connection;
 bool function_end_work(sqlite3_context *context, struct connection *connection, bool done,
                        struct failure *failure);
 
+/* Gives a database all functions of a connection: scalars, aggregates and table functions; without
+** `files` only table functions that read none. The database is the connection's own, or one that is
+** closed before the call that opened it ends. What is there stays (S16). Returns a SQLite result
+** code; `*error` may then have a text. */
+int functions_register(struct connection *connection, sqlite3 *db, bool files, char **error);
+
 #endif

@@ -146,7 +146,7 @@ JOIN owners AS o ON o.owner_id = k.owner_id;
 CREATE TABLE summary (
   line INTEGER PRIMARY KEY, kind TEXT, text TEXT, class TEXT, name TEXT, control_ms REAL, test_ms REAL,
   diff_ms REAL, share REAL, rank INTEGER, gain_ms REAL, hidden_by TEXT, code TEXT,
-  words TEXT);
+  words TEXT, advice TEXT);
 INSERT INTO summary
 SELECT d.* FROM temp.input AS c CROSS JOIN temp.input AS t CROSS JOIN trace_summary(c.path, t.path) AS d
 WHERE c.side = 'control' AND t.side = 'test';

@@ -1,13 +1,15 @@
--- facts: the tables that patterns ask. Counts (c, t) and times (ct, tt, us) are of one step of control and test; without steps,
--- of the whole trace. Of a job, they are of its lowest rank, but for causes, which are of its path.
+-- facts: the tables that patterns ask. Counts (c, t) and times (ct, tt, us) are of one step of control and test;
+-- without steps, of the whole trace. Of a job, they are of its lowest rank, but for causes, which are of its path.
 BEGIN;
--- one row: the lengths of a step, their difference (gap, us), whether it is clear (slower or faster) and sure (and of two
--- steps or more a side), which sides have no device work, whether the devices have different names, and outliers left out
+-- one row: the lengths of a step, their difference (gap, us), whether it is clear (slower or faster) and sure (and of
+-- two steps or more a side), which sides have no device work, whether the devices have different names, how many steps
+-- are left out as outliers, and the ranks whose events facts are
 CREATE TABLE pair(control_ms, test_ms, gap, control_steps, test_steps, strata, is_job, control_of_host, test_of_host,
-                  of_host, is_clear, is_sure, other_device, control_left_out, test_left_out, alike, within, even);
+                  of_host, is_clear, is_sure, other_device, control_left_out, test_left_out, control_rank,
+                  test_rank, alike, within, even);
 -- the causes of trace_step_causes, without those that are merged; is_again: the backward pass computes it again
-CREATE TABLE cause(id INTEGER PRIMARY KEY, kind, class, area, name, added, removed, control_time, test_time, diff_time, rank,
-                   text, is_again);
+CREATE TABLE cause(id INTEGER PRIMARY KEY, kind, class, area, name, added, removed, control_time, test_time, diff_time,
+                   rank, text, is_again);
 -- the operators of a cause, without the autograd engine's prefix
 CREATE TABLE cause_op(id, name);
 -- events of trace_diff, by name

@@ -1,4 +1,4 @@
-"""What a person changed (DG1 to DG6): on recordings with one known change, on pairs without any, and each pattern's rules.
+"""What a person changed (DG1 to DG7): on recordings with one known change, and on pairs without any.
 
 The recordings with truth.tsv lie beside CORPUS, in cases/diagnose.
 """

@@ -45,7 +45,7 @@ VALUES = {
     "per": (None, "trace"), "level": (None, "top_op", "module", "annotation", "kernel"), "clock": (None, "host"),
     "capture": (None,), "control_capture": (None,), "test_capture": (None,), "control_memory": (None,),
     "test_memory": (None,),
-    "shapes": (None, 0, 1), "gains": (None, 0, 1), "off_path": (None, 0, 1),
+    "shapes": (None, 0, 1), "gains": (None, 0, 1), "diagnoses": (None, 0, 1), "off_path": (None, 0, 1),
     **dict.fromkeys(("steps", "step_events"), (None, None, "profiler", "aten::%",
                                                '["ProfilerStep%", "nn.Module: %"]')),
     "keys": ("op", "op,shapes", "kernel", "module,annotation", "name,types", "stream,kernel_type", "cat,top_op"),
@@ -72,7 +72,7 @@ OF_OTHERS = {"trace_summary", "trace_brief", "trace_diff_report"}
 # ask what came, or what replaced what
 DIRECTED = {"top_count_increases", "trace_step_causes", "trace_verdict", "trace_gate", "trace_work_diff",
             "trace_graph_diff", "trace_ab", "trace_clock_factor", "trace_host_factor", "trace_undo",
-            "trace_cause_parts", "trace_long_steps", *SUMMARY}
+            "trace_cause_parts", "trace_long_steps", "trace_diagnoses", *SUMMARY}
 OF_JOBS = {"trace_step_diff", "trace_step_causes", "trace_tree_diff", "trace_verdict", "trace_gate",
            "trace_compared_ranks", "trace_undo", "trace_cause_parts", "trace_long_steps"}  # without ranks
 OF_ONE_JOB = {"trace_job_path", "trace_what_if", "trace_gains"}  # of all ranks that are chosen, together

@@ -49,7 +49,7 @@ class Sampled(InFolder):
     def gain(self, name="aten::mm"):
         """(diff_ms, gain_ms), of steps of us rounded to ns."""
         [found] = self.rows("SELECT round(diff_ms, 6), round(gain_ms, 6) FROM trace_summary('control', 'test')"
-                            " WHERE kind = 'cause' AND name = ?", name)
+                            " WHERE diagnoses = 0 AND name = ?", name)
         return found
 
     def sides(self, more, **sides):

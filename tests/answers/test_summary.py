@@ -27,7 +27,7 @@ class Lines(unittest.TestCase):
             "4 steps 3.044-3.072, 4 of 3.728-3.755: longer; job of 2 ranks; one recording per side: see trace_ab",
             "  +0.300 ms   44 %  host late      waiting for DataLoader next batch, from workers",
             "  +0.180 ms   26 %  communication  nccl:all_reduce, not hidden",
-            "  -0.168 ms  -25 %  compute        aten::_fused_adamw_ takes over from 5 operators (AdamW.step)",
+            "  -0.168 ms  -25 %  AdamW.step is fused, where control's uses foreach: 5 -> 1 operators",
             "  +0.160 ms   23 %  compute        aten::layer_norm (DistributedDataParallel.forward)",
             "  +0.120 ms   18 %  compute        EmbeddingBackward0 (backward), only on rank 1",
             "  +0.096 ms   14 %  copies         aten::clone 4 -> 8 per step (DistributedDataParallel.forward)",
@@ -66,12 +66,11 @@ class Lines(unittest.TestCase):
             "caution: devices differ: NVIDIA A100-PG509-200 / Tesla V100-SXM2-16GB",
             "caution: rank 3 of 8 is compared with rank 1 of 2; no other rank is recorded",
             "caution: 44 % of common operators' time is at common shapes: same model?",
-            "   +16.7 ms   41 %  compute        CompiledFunctionBackward takes over from 4 operators (backward)",
-            "    +9.6 ms   23 %  compute        CompiledFunction takes over from 23 operators (forward:over_arch)",
-            "    +7.2 ms   18 %  copies         CompiledFunctionBackward (backward); a fix saves 8.5 ms",
-            "    +5.8 ms   14 %  compute        SplitLookupFunction_rowwise_adagrad_Op...; a fix saves nothing",
-            "    -8.5 ms  -21 %  host late      waiting for the host",
-            "   +10.0 ms   25 %                 66 smaller parts"])
+            "   +39.2 ms   96 %  the model is compiled: its kernels are those of torch.compile",
+            "   +12.4 ms   30 %  another device: Tesla V100-SXM2-16GB, where control has NVIDIA A100-PG509-200",
+            "    -9.7 ms  -24 %  CUDA graphs are replayed: 2 per step, other launches 1428 -> 811",
+            "    -0.7 ms   -2 %  communication  nccl:all_to_all, not hidden",
+            "    -0.3 ms   -1 %                 2 smaller parts"])
 
     @slow
     def test_a_loader_without_workers(self):
@@ -80,11 +79,10 @@ class Lines(unittest.TestCase):
             "device busy 100.6 -> 102.2 ms, exposed communication 0, idle 77.3 -> 32.7 ms per step",
             "4 steps of 174.6-182.2, 4 of 123.0-163.5: all shorter; rank 0; one recording per side: see trace_ab",
             "caution: step 9 of test takes 163.5 ms, median 126.7; more of aten::batch_norm",
-            "   -53.7 ms  125 %  host late      waiting for DataLoader next batch, in this process gone, 1 per...",
+            "   -53.7 ms  125 %  the DataLoader has worker processes now: 53.7 -> 0.0 ms",
+            "    +9.2 ms  -22 %  the host is 1.25 times as slow throughout",
             "    +1.2 ms   -3 %  copies         aten::to",
-            "    +9.2 ms  -22 %  host late      waiting for the host, elsewhere",
-            "    +0.3 ms   -1 %                 26 smaller parts",
-            "work: DataLoader next batch, from workers new, 1 per step"])
+            "    +0.3 ms   -1 %                 26 smaller parts"])
 
     def test_other_work_than_control_beside_other_load(self):
         """The same runs of aten::sort, of more numbers: no load makes a step 14 times as long (C7.3)."""
@@ -99,7 +97,8 @@ class Lines(unittest.TestCase):
 class Gains(InFolder):
     """Rule 11."""
 
-    ASKED = "SELECT kind, text, diff_ms, gain_ms, hidden_by FROM trace_summary(?, ?) WHERE gains IS ?"
+    ASKED = "SELECT kind, text, diff_ms, gain_ms, hidden_by FROM trace_summary(?, ?) WHERE gains IS ?" \
+        " AND diagnoses = 0"
 
     def sides(self, control=(0, 0), test=(30, 30)):
         """Two kernels at once: the step gains no more than what the other one leaves."""
@@ -238,7 +237,7 @@ class AnyPair(InFolder):
                                          *(*arguments, None, None)[:4], *kept)
             for found, expected in zip(rows[0][3:], (control, test, test - control)):
                 self.assertAlmostEqual(found, expected, delta=1e-6 * max(1, control))
-            parts = [row for row in rows if row[1] in ("cause", "rest")]
+            parts = [row for row in rows if row[1] in ("cause", "diagnosis", "rest") and row[5] is not None]
             if parts:
                 self.assertAlmostEqual(sum(row[5] for row in parts), test - control, delta=1e-6 * max(1, control))
             else:
@@ -604,13 +603,16 @@ class Corpus(unittest.TestCase):
         db = connect()
         for control, test in self.pairs():
             with self.subTest(control):
-                rows = db.execute("SELECT kind, text, diff_ms FROM trace_summary(?, ?)", (control, test)).fetchall()
-                self.assertLessEqual(len(rows), 12)
-                self.assertLessEqual(max(len(row[1]) for row in rows), 100)
-                parts = [row for row in rows if row[0] in ("cause", "rest")]
+                for diagnoses in (1, 0):
+                    rows = db.execute("SELECT kind, text, diff_ms FROM trace_summary(?, ?) WHERE diagnoses = ?",
+                                      (control, test, diagnoses)).fetchall()
+                    self.assertLessEqual(len(rows), 12)
+                    self.assertLessEqual(max(len(row[1]) for row in rows), 100)
+                    parts = [row for row in rows if row[0] in ("cause", "diagnosis", "rest") and row[2] is not None]
+                    self.assertAlmostEqual(sum(row[2] for row in parts), rows[0][2] if parts else 0,
+                                           delta=1e-6 * max(1, abs(rows[0][2] or 0)))
                 if not parts:
                     continue
-                self.assertAlmostEqual(sum(row[2] for row in parts), rows[0][2], delta=1e-6 * max(1, abs(rows[0][2])))
                 steps = db.execute("SELECT control_iterations, test_iterations FROM trace_verdict(?, ?)",
                                    (control, test)).fetchone()
                 rank = "job" if "job of " in rows[1][1] else None
@@ -630,9 +632,10 @@ class Corpus(unittest.TestCase):
                            ("unfused_attn", "scaled_dot_product_attention gone|masked_fill new"),
                            ("python_loop", "SliceBackward0 new|SelectBackward0 new"),
                            ("item_sync", "aten::item 27 -> 351"),
-                           ("grad_hook", "nan_to_num new"), ("float64_all", "float -> double"),
+                           ("grad_hook", "hooks on gradients run more operators: aten::nan_to_num"),
+                           ("float64_all", "float -> double"),
                            ("clip", "linalg_vector_norm new"),
-                           ("double_forward", "aten::linear 9 -> 18"), ("anomaly", "aten::isnan new")):
+                           ("double_forward", "aten::linear 9 -> 18"), ("anomaly", "anomaly mode is on: 97 checks")):
             with self.subTest(pair):
                 self.assertRegex("\n".join(lines(*(corpus("own", "torch_planted", pair, side)
                                                    for side in ("control", "test")))), said)

@@ -8,7 +8,7 @@ from generate_gains import write_gains_pair
 from made import InFolder, document, event, kernel, launch, step, write
 from support import EXAMPLES, connect, series
 
-SUMMARY = "SELECT {} FROM trace_summary('control', 'test') ORDER BY line"
+SUMMARY = "SELECT {} FROM trace_summary('control', 'test') WHERE diagnoses = 0 ORDER BY line"
 OPERATORS = [(f"aten::op{number}", 20 + 3 * number) for number in range(12)]  # name, us
 
 
@@ -51,7 +51,7 @@ class Answers(InFolder):
 
 
 GAINS_OF_SUMMARY = """SELECT code, class, name, rank, diff_ms, gain_ms FROM trace_summary(?, ?, NULL, NULL, ?, ?)
-    WHERE kind = 'cause' AND code NOT IN ('like sizes', 'mix')"""
+    WHERE diagnoses = 0 AND kind = 'cause' AND code NOT IN ('like sizes', 'mix')"""
 GAINS_OF_UNDO = """SELECT kind, class, name, rank, diff_time / 1000, gain_alone / 1000
     FROM trace_undo(?, ?, NULL, NULL, ?, ?, ?) WHERE kind IS NOT NULL"""
 

@@ -66,12 +66,18 @@ class Command(unittest.TestCase):
 
 class Summary(Command):
     def test_prints_the_lines_of_the_summary(self):
-        self.assert_prints(GPU, lines("SELECT text FROM trace_summary(?, ?)", *GPU))
+        self.assert_prints([*GPU, "--no-advice"], lines("SELECT text FROM trace_summary(?, ?)", *GPU))
+
+    def test_prints_advice_below_what_was_changed(self):
+        shown = run(*GPU)[1]
+        self.assertIn("waiting for DataLoader next batch, from workers\n" + " " * 20
+                      + "-> more num_workers, prefetch_factor; a faster dataset or storage\n  +0.180 ms", shown)
+        self.assertEqual(shown.count("->  "), 0)
 
     def test_prints_the_lines_of_the_demo(self):
         with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
             shown = re.search(r"```text\n(test is slower here.*?)```", file.read(), re.DOTALL)[1]
-        self.assert_prints(GPU, shown)
+        self.assert_prints([*GPU, "--no-advice"], shown)
 
     @slow
     def test_options_are_the_arguments_of_their_names(self):

@@ -395,7 +395,7 @@ class Hosts(unittest.TestCase):
         parts = [float(number) for number in re.findall(r"(?m)^ +([+-][\d.]+) ms", printed)]
         self.assertEqual(len(parts), 7)
         self.assertAlmostEqual(sum(parts), difference, delta=0.0005 * len(parts))
-        for planted in ("nccl:all_reduce", "EmbeddingBackward0 (backward), only on rank 1", "_fused_adamw_ takes over",
+        for planted in ("nccl:all_reduce", "EmbeddingBackward0 (backward), only on rank 1", "AdamW.step is fused",
                         "aten::layer_norm", "aten::clone", "Memcpy DtoD"):
             self.assertIn(planted, printed)
 

@@ -164,11 +164,13 @@ class Tree(unittest.TestCase):
         self.assertEqual(files["posix"] - files["windows"], set())
 
     def test_every_path_is_asked_whether_it_may_be_read(self):
-        """Only access/ gives a path to the system (roots.h); of SQLite, which opens databases, see readonly.c."""
+        """Only access/ gives a path to the system (roots.h); of SQLite, which opens databases, see readonly.c, and
+        diagnosis_facts.c for one in memory."""
         asks = re.compile(r"\bsystem_(status|is_link|real_path|open|listing)\(|\b(fopen|sqlite3_open\w*)\(")
         users = {path for path in sources() if path.endswith(".c") and asks.search(open(path, encoding="utf-8").read())}
         self.assertEqual({os.path.relpath(path, os.path.join(ROOT, "ext")) for path in users
-                          if not room(path).startswith("platform")}, {"access/roots.c", "database/readonly.c"})
+                          if not room(path).startswith("platform")}, {"access/roots.c", "database/readonly.c",
+                          "functions/diagnoses/diagnosis_facts.c"})
 
     def test_only_decoders_know_compression(self):
         for header, users in (("<zlib.h>", {"decoder.c"}), ("<isa-l/igzip_lib.h>", {"decoder_isal.c"})):

@@ -93,6 +93,8 @@
 #define ALIKE_PART 0.55 /* DG3: of the names of operators, that both sides have */
 #define WITHIN_PART 0.95 /* DG3: of the names of the side that has fewer */
 #define SENTENCE_LENGTH 80 /* DG6: characters */
+#define MOST_CHANGES 2 /* DG7.2: lines of diagnoses without a time */
+#define JOINED_CAUSES 3 /* DG7.1: of a guess, so that it stands in place of them */
 #define GUESS_PART 0.1 /* DG4: of the difference, what a guess must own */
 
 /* The brief (trace_brief) */

@@ -173,6 +173,62 @@ static bool is_beside(const struct merger *merger, size_t shown, const struct me
     return false;
 }
 
+/* Adds a cause to a sum of several. */
+static void add_to(struct causes *causes, struct cause *sum, const struct cause *cause)
+{
+    cause_parts_join(causes, sum, cause);
+    sum->step_class = cause->step_class == sum->step_class ? sum->step_class : CLASS_NONE;
+    sum->area = cause->area == sum->area ? sum->area : NAME_NONE;
+    sum->name = cause->name == sum->name ? sum->name : NAME_NONE;
+    sum->rank = cause->rank == sum->rank ? sum->rank : NUMBER_NONE;
+    sum->names += cause->names;
+    sum->added += cause->added;
+    sum->removed += cause->removed;
+    sum->instances += cause->instances;
+    for (int side = 0; side < 2; side++)
+        sum->time[side] += cause->time[side];
+    sum->diff += cause->diff;
+    sum->changes += cause->changes;
+    sum->shifted += cause->shifted;
+}
+
+/* Takes out the causes that are in others now. */
+static void remove_gone(struct causes *causes)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < causes->count; i++)
+        if (causes->items[i].names > 0)
+            causes->items[kept++] = causes->items[i];
+    causes->count = kept;
+}
+
+void causes_join_owned(struct causes *causes, const size_t *owners, const bool *joins)
+{
+    for (size_t i = 0; i < causes->count; i++) {
+        const struct cause of = causes->items[i], *first = &of; /* the largest */
+        struct cause sum = {.kind = CAUSE_DIAGNOSED,
+                            .step_class = first->step_class,
+                            .family = NAME_NONE,
+                            .area = first->area,
+                            .name = first->name,
+                            .stage = STAGE_NONE,
+                            .rank = first->rank,
+                            .owner = owners[i]};
+        causes->items[i].owner = owners[i];
+        if (owners[i] == SIZE_MAX || !joins[owners[i]] || first->names == 0)
+            continue;
+        for (size_t j = i; j < causes->count; j++)
+            if (owners[j] == owners[i]) {
+                add_to(causes, &sum, &causes->items[j]);
+                causes->items[j].names = 0;
+            }
+        sum.step_class = of.step_class;
+        sum.name = of.name;
+        causes->items[i] = sum;
+    }
+    remove_gone(causes);
+}
+
 /* Replaces causes by the first `count` merges. */
 static void apply(struct merger *merger, size_t shown, size_t count)
 {
@@ -189,23 +245,10 @@ static void apply(struct merger *merger, size_t shown, size_t count)
                             .rank = first->rank,
                             .merge = merge->by,
                             .beside = is_beside(merger, shown, merge),
+                            .owner = SIZE_MAX,
                             .merged = merge->count};
         for (size_t j = merge->first; j < merge->first + merge->count; j++) {
-            const struct cause *cause = merger->candidates[j].cause;
-            cause_parts_join(causes, &sum, cause);
-            sum.step_class = cause->step_class == sum.step_class ? sum.step_class : CLASS_NONE;
-            sum.area = cause->area == sum.area ? sum.area : NAME_NONE;
-            sum.name = cause->name == sum.name ? sum.name : NAME_NONE;
-            sum.rank = cause->rank == sum.rank ? sum.rank : NUMBER_NONE;
-            sum.names += cause->names;
-            sum.added += cause->added;
-            sum.removed += cause->removed;
-            sum.instances += cause->instances;
-            for (int side = 0; side < 2; side++)
-                sum.time[side] += cause->time[side];
-            sum.diff += cause->diff;
-            sum.changes += cause->changes;
-            sum.shifted += cause->shifted;
+            add_to(causes, &sum, merger->candidates[j].cause);
         }
         if (merge->by == MERGE_BY_FAMILY && sum.area == NAME_NONE)
             sum.area = sum.family;
@@ -213,11 +256,7 @@ static void apply(struct merger *merger, size_t shown, size_t count)
         for (size_t j = merge->first + 1; j < merge->first + merge->count; j++)
             causes->items[merger->candidates[j].cause - causes->items].names = 0; /* gone */
     }
-    size_t kept = 0;
-    for (size_t i = 0; i < causes->count; i++)
-        if (causes->items[i].names > 0)
-            causes->items[kept++] = causes->items[i];
-    causes->count = kept;
+    remove_gone(causes);
 }
 
 static bool merge_all(struct merger *merger, size_t shown)

@@ -11,4 +11,9 @@
 bool causes_merge(struct causes *causes, size_t shown, const struct stopper *stopper,
                   struct failure *failure);
 
+/* Sets the owners of causes, and replaces the causes of an owner that joins them by one, of the
+** kind CAUSE_DIAGNOSED. `owners`: by cause, before any is merged; SIZE_MAX: nobody. `joins`: by
+** owner. */
+void causes_join_owned(struct causes *causes, const size_t *owners, const bool *joins);
+
 #endif

@@ -17,7 +17,8 @@ enum cause_kind {
     CAUSE_SYNCHRONIZED,
     CAUSE_NOT_RECORDED,
     CAUSE_MOVED,
-    CAUSE_MERGED
+    CAUSE_MERGED,
+    CAUSE_DIAGNOSED /* those of a diagnosis (DG2) */
 };
 
 /* The name shown to users. */
@@ -25,7 +26,7 @@ static inline const char *cause_kind_name(enum cause_kind kind)
 {
     static const char *const names[] = {"changed", "replaced",     "communication", "host late",
                                         "queued",  "synchronized", "not recorded", "moved",
-                                        "merged"};
+                                        "merged",  "diagnosis"};
     return names[kind];
 }
 
@@ -54,6 +55,7 @@ struct cause {
     size_t recomputed_first, recomputed_count; /* in causes.recomputed */
     enum merge_by merge;           /* of CAUSE_MERGED */
     size_t merged;                 /* of CAUSE_MERGED: how many causes */
+    size_t owner;                  /* whose cause it is (DG2), if that was asked for; SIZE_MAX */
     bool beside; /* of CAUSE_MERGED: a larger cause that is not in it has the same in common */
 };
 

@@ -133,6 +133,8 @@ static bool add_cause(struct answer_causes *to, struct cause_words *words, size_
         .share = causes->diff == 0 ? NAN : (double)cause->diff / (double)causes->diff + 0.0,
         .changes = (double)cause->changes / both,
         .of = i,
+        .diagnosis = SIZE_MAX,
+        .advised = SIZE_MAX,
         .is_wait = cause->kind == CAUSE_HOST_LATE || cause->kind == CAUSE_QUEUED ||
                    cause->kind == CAUSE_SYNCHRONIZED || cause->kind == CAUSE_NOT_RECORDED,
         .gain_ms = NAN,
@@ -140,6 +142,15 @@ static bool add_cause(struct answer_causes *to, struct cause_words *words, size_
     if (cause->name != NAME_NONE &&
         (item->name = names_adopt(&to->texts, &causes->names.items[cause->name])) == NAME_NONE)
         return false;
+    if (cause->kind == CAUSE_DIAGNOSED) {
+        const struct diagnosis *diagnosis = &to->diagnoses.items[cause->owner];
+        const struct name *sentence = &to->diagnoses.texts.items[diagnosis->sentence];
+        item->diagnosis = cause->owner;
+        item->text = names_adopt(&to->texts, sentence);
+        return item->text != NAME_NONE;
+    }
+    if (to->joined)
+        item->advised = cause->owner;
     cause_words_write(words, cause);
     if (words->text.length == 0)
         write_string(&words->text, "without a name");
@@ -148,11 +159,43 @@ static bool add_cause(struct answer_causes *to, struct cause_words *words, size_
     return item->text != NAME_NONE;
 }
 
+bool answer_diagnoses_find(struct answer_facts *facts, struct answer_causes *causes)
+{
+    struct diagnoses *found = &causes->diagnoses;
+    bool wanted = facts->judged != JUDGED_SAME && facts->pair.pair.strata_count == 1; /* DG7.4 */
+    return !wanted || diagnoses_find(facts, NULL, 0, found);
+}
+
+/* DG7.1: whether a diagnosis stands in place of its causes: these do not say as much. */
+static bool stands(const struct answer_facts *facts, const struct diagnoses *found, size_t i)
+{
+    const struct causes *causes = &facts->causes.causes;
+    const struct diagnosis *of = &found->items[i];
+    size_t waits = 0;
+    for (size_t j = 0; j < found->cause_count; j++)
+        waits += found->owners[j] == i && causes->items[j].kind == CAUSE_SYNCHRONIZED;
+    return of->is_guess ? of->causes >= JOINED_CAUSES && of->rank == NUMBER_NONE
+                        : waits < of->causes;
+}
+
+/* Joins the causes of diagnoses. */
+static bool join_diagnoses(struct answer_facts *facts, const struct diagnoses *found)
+{
+    bool *joins = memory_items(found->count, sizeof *joins);
+    for (size_t i = 0; joins && i < found->count; i++)
+        joins[i] = stands(facts, found, i);
+    if (joins)
+        causes_join_owned(&facts->causes.causes, found->owners, joins);
+    memory_free(joins);
+    return joins || failure_memory(&facts->call->failure);
+}
+
 static bool find_parts(struct answer_facts *facts, size_t shown, struct answer_causes *to)
 {
     struct cause_words words;
-    if (!facts_causes(facts) || !causes_merge(&facts->causes.causes, shown,
-                                              call_stopper(facts->call), &facts->call->failure))
+    if (!facts_causes(facts) || (to->joined && !join_diagnoses(facts, &to->diagnoses)) ||
+        !causes_merge(&facts->causes.causes, shown, call_stopper(facts->call),
+                      &facts->call->failure))
         return false;
     bool done = cause_words_begin(&words, &facts->causes);
     words.bare = true;
@@ -197,6 +240,8 @@ static int add_alike(void *to, sqlite3_stmt *row)
                                   .share = NAN,
                                   .changes = fabs(within),
                                   .of = SIZE_MAX,
+                                  .diagnosis = SIZE_MAX,
+                                  .advised = SIZE_MAX,
                                   .is_wait = kinds[of] != NULL,
                                   .gain_ms = NAN,
                                   .hidden_by = NAME_NONE};
@@ -240,6 +285,8 @@ static bool find_alike(struct answer_facts *facts, struct answer_causes *causes)
                                       .share = NAN,
                                       .changes = fabs(causes->mix_ms),
                                       .of = SIZE_MAX,
+                                      .diagnosis = SIZE_MAX,
+                                      .advised = SIZE_MAX,
                                       .is_mix = true,
                                       .gain_ms = NAN,
                                       .hidden_by = NAME_NONE};
@@ -350,6 +397,7 @@ bool answer_cause_text(struct answer_facts *facts, const struct answer_causes *c
 void answer_causes_clear(struct answer_causes *causes)
 {
     names_clear(&causes->texts);
+    diagnoses_clear(&causes->diagnoses);
     memory_free(causes->items);
     memory_free(causes->works);
 }

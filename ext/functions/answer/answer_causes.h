@@ -4,7 +4,7 @@
 #ifndef TRACEDIFF_ANSWER_CAUSES_H
 #define TRACEDIFF_ANSWER_CAUSES_H
 
-#include "functions/facts/answer_facts.h"
+#include "functions/diagnoses/diagnoses.h"
 #include "chart/writer.h"
 #include "functions/call/call_undo.h"
 
@@ -22,6 +22,8 @@ struct answer_cause {
     double gain_ms;
     uint32_t hidden_by; /* in words */
     bool untold;        /* its gain is not known (E9.10) */
+    size_t diagnosis;   /* in place of whose causes it stands; SIZE_MAX: of none */
+    size_t advised; /* the diagnosis that owns this cause, which keeps its line; SIZE_MAX */
 };
 
 struct answer_work {
@@ -37,6 +39,8 @@ struct answer_causes {
     size_t work_count;
     bool mixed;
     double alike_ms, mix_ms; /* of several strata: at like sizes, and from another mix */
+    struct diagnoses diagnoses;
+    bool joined; /* a diagnosis stands in place of its causes */
     uint32_t failed;         /* why gains are not known, in words; NAME_NONE */
     size_t simulated, steps; /* gains are of so many steps of all (C16.4); 0: of all */
 };
@@ -46,6 +50,9 @@ bool answer_in_steps(const struct answer_facts *facts);
 
 /* Finds work that changed. */
 bool answer_work_find(struct answer_facts *facts, struct answer_causes *causes);
+
+/* Finds diagnoses, before causes are merged. */
+bool answer_diagnoses_find(struct answer_facts *facts, struct answer_causes *causes);
 
 /* Finds causes, merged until `shown` hold most (L3). */
 bool answer_causes_find(struct answer_facts *facts, size_t shown, struct answer_causes *causes);

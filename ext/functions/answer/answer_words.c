@@ -500,7 +500,14 @@ static bool write_line(struct words *words)
         write_caution(words);
         break;
     case LINE_CAUSE:
+    case LINE_DIAGNOSIS:
         return write_cause(words);
+    case LINE_CHANGE:
+        work = &causes->diagnoses.texts
+                    .items[causes->diagnoses.items[words->line->of].sentence];
+        write_string(&words->prefix, "change: ");
+        write_bytes(&words->body, work->text, work->length);
+        break;
     case LINE_REST:
         write_rest(words);
         break;
@@ -524,7 +531,7 @@ static bool join(struct words *words, struct answer_line *line)
     struct names *texts = &words->answer->causes.texts;
     struct writer *body = &words->body, whole = {0};
     bool told = line->kind == LINE_TOTALS || line->kind == LINE_CAUTION ||
-                line->kind == LINE_CAUSE || line->kind == LINE_GRAPHS || line->kind == LINE_WORK;
+                (line->kind >= LINE_CAUSE && line->kind != LINE_REST);
     if (body->failed || words->prefix.failed || words->tail.failed || words->behind.failed ||
         words->shorter.failed)
         return false;

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "analysis/causes/cause_parts.h"
 #include "answer_words.h"
 #include "functions/call/step_parts.h"
 #include "functions/words/verdict_words.h"
@@ -15,6 +16,7 @@ struct layout {
     size_t lines;   /* for causes and work */
     size_t of_work; /* of these, the most for work */
     size_t sure;    /* for causes in any case */
+    size_t changes; /* diagnoses without a time */
     size_t works;   /* lines of work */
 };
 
@@ -36,6 +38,7 @@ static struct answer_line *add_line(struct answer *answer, enum line_kind kind)
                                  .gain_ms = NAN,
                                  .rank = NUMBER_NONE,
                                  .hidden_by = NAME_NONE,
+                                 .advice = NAME_NONE,
                                  .counts = NAME_NONE,
                                  .text = NAME_NONE,
                                  .words = NAME_NONE};
@@ -205,6 +208,28 @@ static bool replaces(const struct answer *answer, const struct answer_cause *cau
     return false;
 }
 
+/* Whether a diagnosis has the causes that are of this name. */
+static bool is_in_diagnosis(const struct answer *answer, const struct answer_cause *cause,
+                            uint32_t name)
+{
+    const struct causes *causes = &answer->facts.causes.causes;
+    const struct name *text = &answer->causes.texts.items[name];
+    if (cause->diagnosis == SIZE_MAX)
+        return false;
+    for (size_t part = causes->items[cause->of].parts; part > 0;) {
+        const struct cause_part *of = &causes->parts->items[part - 1];
+        for (size_t i = of->first; i < of->first + of->count; i++) {
+            const struct cause_place *place = &causes->parts->places[i];
+            const uint32_t ids[] = {place->name, place->op, place->unit};
+            for (size_t j = 0; j < sizeof ids / sizeof *ids; j++)
+                if (ids[j] != NAME_NONE && name_compare(&causes->names.items[ids[j]], text) == 0)
+                    return true;
+        }
+        part = of->next;
+    }
+    return false;
+}
+
 /* Whether a change of runs is of this name. */
 static bool is_change(const struct answer *answer, size_t change, uint32_t name)
 {
@@ -226,7 +251,8 @@ static bool is_named(const struct layout *layout, const struct answer_work *work
     for (size_t i = 0; i < causes->count && i < sure; i++) {
         const struct answer_cause *cause = &causes->items[i];
         if (is_line(layout, cause) &&
-            ((cause->name == work->name && cause->named) || replaces(answer, cause, work->name)))
+            ((cause->name == work->name && cause->named) ||
+             replaces(answer, cause, work->name) || is_in_diagnosis(answer, cause, work->name)))
             return true;
     }
     return false;
@@ -279,12 +305,64 @@ static int group_of(const struct answer *answer, const struct answer_cause *caus
     return cause->is_mix ? 2 : wait && cause->diff_ms * pair_diff(pair) < 0 ? 1 : 0;
 }
 
+/* Gives a line the pattern and the advice of a diagnosis. */
+static void name_diagnosis(struct answer_line *line, const struct diagnoses *of, size_t i)
+{
+    line->code = of->texts.items[of->items[i].pattern].text;
+    line->advice = of->items[i].advice;
+}
+
+/* Whether a line has a diagnosis. */
+static bool is_said(const struct answer *answer, size_t diagnosis)
+{
+    const struct answer_causes *causes = &answer->causes;
+    for (size_t i = 0; i < answer->line_count; i++) {
+        const struct answer_line *line = &answer->lines[i];
+        if ((line->kind == LINE_DIAGNOSIS && causes->items[line->of].diagnosis == diagnosis) ||
+            (line->kind == LINE_CAUSE && causes->items[line->of].advised == diagnosis))
+            return true;
+    }
+    return false;
+}
+
+/* Lays out diagnoses that have no line yet, without their times. */
+static void add_changes(struct layout *layout, size_t most)
+{
+    struct answer *answer = layout->answer;
+    const struct diagnoses *diagnoses = &answer->causes.diagnoses;
+    for (size_t i = 0, said = 0; i < diagnoses->count && said < most; i++) {
+        if (diagnoses->items[i].is_error || is_said(answer, i))
+            continue;
+        struct answer_line *line = add_line(answer, LINE_CHANGE);
+        line->of = i;
+        name_diagnosis(line, diagnoses, i);
+        said++;
+    }
+}
+
+/* How many diagnoses have no time. */
+static size_t count_changes(const struct answer *answer)
+{
+    const struct diagnoses *diagnoses = &answer->causes.diagnoses;
+    size_t count = 0;
+    for (size_t i = 0; i < diagnoses->count; i++)
+        count += !diagnoses->items[i].is_error &&
+                 (!answer->causes.joined || isnan(diagnoses->items[i].ms));
+    return count;
+}
+
 static void add_cause(struct answer *answer, size_t i)
 {
     const struct answer_cause *cause = &answer->causes.items[i];
-    struct answer_line *line = add_line(answer, LINE_CAUSE);
+    const struct diagnoses *diagnoses = &answer->causes.diagnoses;
+    bool diagnosed = cause->diagnosis != SIZE_MAX;
+    struct answer_line *line = add_line(answer, diagnosed ? LINE_DIAGNOSIS : LINE_CAUSE);
     line->of = i;
     line->code = cause->kind;
+    if (diagnosed)
+        name_diagnosis(line, diagnoses, cause->diagnosis);
+    else if (cause->advised != SIZE_MAX)
+        line->advice = diagnoses->items[cause->advised].advice;
     line->step_class = cause->step_class;
     line->name = cause->name;
     line->control_ms = cause->control_ms;
@@ -340,6 +418,9 @@ static void add_causes(struct layout *layout)
         line->diff_ms = answer->rest.ms;
         line->share = answer->rest.share;
     }
+    size_t taken = answer->line_count + layout->graphs + layout->works;
+    if (taken < MOST_LINES && !answer->request.evidence)
+        add_changes(layout, at_most(MOST_CHANGES, MOST_LINES - taken));
     if (layout->graphs > 0)
         add_line(answer, LINE_GRAPHS)->code = answer->facts.work.graphs.into ? "into" : "out of";
     for (size_t i = 0; i < layout->works; i++) {
@@ -367,7 +448,9 @@ static bool find_causes(struct layout *layout)
     if (answer->facts.pair.pair.strata_count == 1 && !answer_work_find(&answer->facts, causes))
         return false;
     layout->heads = answer->line_count + layout->graphs;
-    layout->lines = MOST_LINES - 1 - layout->heads;
+    if (!answer->request.evidence)
+        layout->changes = at_most(MOST_CHANGES, count_changes(answer));
+    layout->lines = MOST_LINES - 1 - layout->heads - layout->changes;
     layout->of_work = at_most(MOST_WORKS - layout->graphs, MOST_HEADS - layout->heads);
     layout->sure = layout->lines - at_most(layout->of_work, causes->work_count);
     if ((answer->facts.judged != JUDGED_SAME &&
@@ -388,14 +471,15 @@ static bool find_causes(struct layout *layout)
 
 bool answer_request_read(struct call *call, struct answer_request *request)
 {
-    enum { CLOCK = 6, UNTRACED, GAINS = 9 };
-    double gains = 1;
+    enum { CLOCK = 6, UNTRACED, GAINS = 9, DIAGNOSES };
+    double gains = 1, diagnoses = 1;
     *request = (struct answer_request){.untraced = {NAN, NAN}};
     bool done = argument_step_clock(call, CLOCK, &request->clock) &&
                 argument_real(call, UNTRACED, &request->untraced[0]) &&
                 argument_real(call, UNTRACED + 1, &request->untraced[1]) &&
-                argument_real(call, GAINS, &gains);
+                argument_real(call, GAINS, &gains) && argument_real(call, DIAGNOSES, &diagnoses);
     request->gains = gains > 0;
+    request->diagnoses = diagnoses > 0;
     return done;
 }
 
@@ -407,6 +491,7 @@ bool call_answer_find(struct call *call, const struct answer_request *request,
     if (!facts_open(call, request->clock, false, &answer->facts))
         return false;
     answer->facts.wants_work = request->evidence;
+    answer->facts.wants_runs = request->diagnoses;
     if (answer->facts.judged == JUDGED_CANNOT)
         return add_cannot(answer) && (answer_words_write(answer) || failure_memory(&call->failure));
     answer->compared = answer->facts.judged != JUDGED_NOTHING;
@@ -416,6 +501,14 @@ bool call_answer_find(struct call *call, const struct answer_request *request,
         return false;
     if (!find_totals(answer))
         return false;
+    if (answer->compared && request->diagnoses &&
+        !answer_diagnoses_find(&answer->facts, &answer->causes))
+        return false;
+    answer->causes.joined = !request->evidence && answer->causes.diagnoses.owners &&
+                            answer->facts.pair.pair.strata_count == 1 &&
+                            verdict_is_clear(&answer->facts.pair.verdict);
+    if (!answer->facts.wants_work)
+        facts_forget_device(&answer->facts);
     if (answer->compared && answer->facts.pair.pair.strata_count == 1) {
         if (!facts_work(&answer->facts))
             return false;

@@ -16,7 +16,9 @@ enum line_kind {
     LINE_UNTRACED,
     LINE_CAUTION,
     LINE_CAUSE,
+    LINE_DIAGNOSIS, /* with a time, in place of causes */
     LINE_REST,
+    LINE_CHANGE, /* a diagnosis without a time */
     LINE_GRAPHS,
     LINE_WORK
 };
@@ -33,8 +35,9 @@ struct answer_line {
     uint32_t hidden_by;
     uint32_t text;  /* at most LINE_LENGTH characters */
     uint32_t words; /* without numbers of other columns, in full */
-    /* What the words are of: a caution, a cause, work. */
+    /* What the words are of: a caution, a cause, work, a diagnosis without a time. */
     size_t of;
+    uint32_t advice; /* of a diagnosis, an id in answer.causes.diagnoses.texts */
     uint32_t counts; /* of a cause: how often its operator runs, an id in answer.causes.texts */
 };
 
@@ -42,6 +45,7 @@ struct answer_request {
     enum step_clock clock;
     double untraced[2]; /* ms per step without the profiler; no number: not known */
     bool gains;         /* causes say what undoing them brings */
+    bool diagnoses;     /* they are found, and stand in place of their causes without evidence */
     bool evidence;      /* facts have what evidence needs */
 };
 
@@ -81,7 +85,10 @@ bool answer_request_read(struct call *call, struct answer_request *request);
     {"test_untraced", TAKES_AMOUNT, false, "the same for test"}, \
     {"gains", TAKES_FLAG, false, \
      "1: causes end with what a step gains if they are undone, which takes about half of the " \
-     "time; default 1"}
+     "time; default 1"}, \
+    {"diagnoses", TAKES_FLAG, false, \
+     "1: with what a person changed (trace_diagnoses), in trace_summary in place of its causes; " \
+     "default 1"}
 /* clang-format on */
 
 /* On failure, fills call->failure; to be closed then, too. */

@@ -215,15 +215,12 @@ static bool has_clock(const struct caution_finder *finder, const struct answer_u
              unit->clock.whole.explained / unit->clock.whole.diff >= CLOCK_PART));
 }
 
-/* Finds the factors of kernels, if there may be any, and frees the device work, which only they and
-** checks need. */
+/* Finds the factors of kernels, if there may be any. */
 static bool find_clocks(struct answer_facts *facts)
 {
     bool may = facts_may_have_clock(facts, &facts->checks), done = true;
     for (size_t i = 0; done && may && i < facts->unit_count; i++)
         done = facts_clock(facts, &facts->units[i]);
-    if (!facts->wants_work)
-        facts_forget_device(facts);
     return done;
 }
 

@@ -6,6 +6,8 @@
 #include "functions/words/class_words.h"
 #include "functions/words/label_words.h"
 
+enum { DIAGNOSIS_FROM = 20 /* characters before a diagnosis: it has no class */ };
+
 void write_change_of(struct words *words, struct writer *text, double ms)
 {
     write_format(text, "%+.*f %s", words->amounts.digits, ms / words->amounts.size,
@@ -25,6 +27,8 @@ static void write_share(struct words *words)
         sqlite3_snprintf(sizeof share, share, "%.0f %%", 100 * line->share);
     write_format(&words->prefix, "%8s %-2s %6s  %-13s  ", ms, words->amounts.unit, share,
                  line->kind == LINE_REST ? "" : cause_word(line->code, line->step_class));
+    if (line->kind == LINE_DIAGNOSIS && !words->prefix.failed)
+        words->prefix.length = DIAGNOSIS_FROM;
 }
 
 /* C16: what a fix of this cause alone saves, where that is not the time of the cause. */
@@ -103,7 +107,7 @@ bool write_cause(struct words *words)
     else if (!answer_cause_text(&words->answer->facts, causes, words->line->of,
                                 &causes->texts.items[words->line->counts], false, &words->body))
         return false;
-    if (cause->rank != NUMBER_NONE)
+    if (cause->rank != NUMBER_NONE && cause->diagnosis == SIZE_MAX)
         write_format(&words->tail, ", only on rank %lld", (long long)cause->rank);
     write_gain(words);
     return write_shorter(words);

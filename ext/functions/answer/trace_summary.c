@@ -9,8 +9,8 @@
 static const struct table_column columns_of_summary[] = {
     {"line", "INTEGER", "from 1"},
     {"kind", "TEXT",
-     "'verdict', 'totals', 'coverage', 'mix', 'untraced', 'caution', 'cause', 'rest', 'graphs' or "
-     "'work'"},
+     "'verdict', 'totals', 'coverage', 'mix', 'untraced', 'caution', 'cause', 'diagnosis', 'rest', "
+     "'graphs' or 'work'"},
     {"text", "TEXT",
      "at most 100 characters; in full, if it says why the traces cannot be compared"},
     {"class", "TEXT", "of a cause, as trace_step_causes has it"},
@@ -38,10 +38,11 @@ static const struct table_column columns_of_summary[] = {
      "the host's clock, if they cannot; of totals: busy, communication or idle; of "
      "a caution: its topic in trace_comparability, load, overhead, clock, ranks, outlier, "
      "long_step or range; of a cause its kind in trace_step_causes, 'like sizes' or 'mix'; of "
-     "graphs: into or out of, as test runs the operators"},
+     "graphs: into or out of, as test runs the operators; of a diagnosis its pattern"},
     {"words", "TEXT",
-     "of the verdict, totals, a caution, a cause, graphs and work: the text without numbers of "
-     "other columns, in full"},
+     "of the verdict, totals, a caution, a cause, a diagnosis, graphs and work: the text without "
+     "numbers of other columns, in full"},
+    {"advice", "TEXT", "of a diagnosis: what to do about it; NULL: nothing"},
 };
 
 static const struct argument arguments_of_summary[] = {
@@ -60,7 +61,8 @@ static void add_real(struct result *result, double number)
 static void add_line(struct result *result, const struct answer *answer, size_t i)
 {
     static const char *const kinds[] = {"verdict",  "totals",  "coverage", "mix", "untraced",
-                                        "caution", "cause", "rest",     "graphs", "work"};
+                                        "caution", "cause", "diagnosis", "rest", "diagnosis",
+                                        "graphs", "work"};
     const struct answer_line *line = &answer->lines[i];
     const struct names *texts = &answer->causes.texts;
     result_integer(result, (int64_t)i + 1);
@@ -77,6 +79,7 @@ static void add_line(struct result *result, const struct answer *answer, size_t 
     result_name(result, texts, line->hidden_by);
     result_string(result, line->code);
     result_name(result, texts, line->words);
+    result_name(result, &answer->causes.diagnoses.texts, line->advice);
 }
 
 static int summary_produce(struct call *call, struct rows **rows)

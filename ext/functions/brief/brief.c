@@ -161,7 +161,7 @@ static int number_of(const struct brief *brief, size_t i)
 static void read_line(struct brief *brief, size_t i)
 {
     read_from(brief, "trace_summary(:given)");
-    write_format(&brief->from, " WHERE kind = '%s' LIMIT 1 OFFSET %d",
+    write_format(&brief->from, " WHERE diagnoses = 0 AND kind = '%s' LIMIT 1 OFFSET %d",
                  line_kinds[brief->answer->lines[i].kind], number_of(brief, i));
 }
 
@@ -173,6 +173,30 @@ static const struct caution *caution_of(const struct brief *brief, size_t i)
     return line->kind == LINE_CAUTION && line->of < answer->cautions.chosen.count
                ? &answer->cautions.chosen.items[line->of]
                : NULL;
+}
+
+/* Says the diagnoses (DG2), but for patterns that fail. */
+static void say_diagnoses(struct brief *brief)
+{
+    const struct diagnoses *found = &brief->answer->causes.diagnoses;
+    struct brief_document *document = &brief->document;
+    for (size_t i = 0; i < found->count; i++) {
+        const struct diagnosis *of = &found->items[i];
+        const struct name *advice =
+            of->advice == NAME_NONE ? NULL : &found->texts.items[of->advice];
+        if (of->is_error)
+            continue;
+        read_from(brief, "trace_diagnoses(:judged)");
+        write_format(&brief->from, " WHERE pattern IS NOT NULL LIMIT 1 OFFSET %d", (int)i);
+        brief_begin(document, BRIEF_DIAGNOSES, i);
+        brief_text(document, "pattern", found->texts.items[of->pattern].text);
+        brief_data(document, "words", &found->texts.items[of->sentence], false);
+        if (advice)
+            brief_text(document, "advice", advice->text);
+        brief_real(document, "time_ms", NULL, of->ms);
+        brief_real(document, "share", NULL, of->share);
+        brief_end(document, &brief->from);
+    }
 }
 
 /* Whether a line is the caution that makes most of the difference (L11). */
@@ -352,7 +376,8 @@ static bool find_rest(struct brief *brief, size_t last, double *rest)
 /* Says the rest, if the line before `last` is the last cause that there is room for (Z3). */
 static bool say_rest(struct brief *brief, size_t last)
 {
-    static const char rows[] = "trace_summary(:given) WHERE kind IN ('cause', 'rest')";
+    static const char rows[] =
+        "trace_summary(:given) WHERE diagnoses = 0 AND kind IN ('cause', 'rest')";
     const char *before = "(SELECT diff_ms, row_number() OVER (ORDER BY line) AS n FROM ";
     const char *between = ") WHERE n NOT IN (";
     double rest;
@@ -547,6 +572,7 @@ bool brief_write(struct answer *answer, struct writer *to)
         say_verdict(&brief);
         say_certainty(&brief);
         say_comparability(&brief);
+        say_diagnoses(&brief);
         done = (!brief.trusted || say_unrecorded(&brief)) && say_lines(&brief) && say_rests(&brief);
         if (brief.trusted)
             say_what_is_not_known(&brief);

@@ -11,7 +11,7 @@
 enum { LONGEST_DATA = 100, LONGEST_WIDE_DATA = 50, WIDE_DATA = 150 };
 
 /* Z7: bytes of objects, with what stands between them. */
-enum { ROOM = 6000, BETWEEN = 13 };
+enum { ROOM = 7000, BETWEEN = 13 };
 
 /* What the document calls its parts. Objects of priority 0 always fit; the others go from the
 ** highest priority on. */
@@ -25,6 +25,7 @@ static const struct {
     [BRIEF_UNRECORDED] = {"unrecorded", NULL, false, 0},
     [BRIEF_UNTRACED] = {"untraced", NULL, false, 0},
     [BRIEF_COMPARABILITY] = {"comparability", NULL, false, 0},
+    [BRIEF_DIAGNOSES] = {"diagnoses", "diagnosis", true, 2},
     [BRIEF_CAUSES] = {"causes", "cause", true, 4},
     [BRIEF_REST] = {"rest", NULL, false, 0},
     [BRIEF_GRAPHS] = {"graphs", NULL, false, 0},

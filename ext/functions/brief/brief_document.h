@@ -14,6 +14,7 @@ enum brief_part {
     BRIEF_UNRECORDED,
     BRIEF_UNTRACED,
     BRIEF_COMPARABILITY,
+    BRIEF_DIAGNOSES,
     BRIEF_CAUSES,
     BRIEF_REST, /* one for each cause that may be the last, and 0: none; one is written */
     BRIEF_GRAPHS,

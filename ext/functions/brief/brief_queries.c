@@ -14,7 +14,7 @@ enum { LONGEST_ARGUMENT = 200, SHORT_ARGUMENT = 20, LONGEST_ARGUMENTS = 250 };
 enum { LONGEST_CHOSEN = 50 /* Z7: characters of ranks, or of steps */ };
 
 /* Arguments by place. */
-enum { ITERATIONS = 4, CLOCK = 6, GAINS = 9 };
+enum { ITERATIONS = 4, CLOCK = 6, DIAGNOSES = 10 };
 
 /* While arguments are read. */
 struct given {
@@ -53,6 +53,12 @@ static bool read_arguments(struct call *call, struct given *given)
     bool done = text ? sql_run(call, text, take_argument, given) == SQLITE_OK
                      : failure_memory(&call->failure);
     sqlite3_free(text);
+    if (done) { /* queries leave diagnoses out, by a term of their own where this may be */
+        sqlite3_free(queries->arguments[DIAGNOSES]);
+        queries->arguments[DIAGNOSES] =
+            sqlite3_mprintf(given->lengths[DIAGNOSES + 1] > 0 ? "0" : "NULL");
+        done = queries->arguments[DIAGNOSES] || failure_memory(&call->failure);
+    }
     for (int i = 0; i < BRIEF_ARGUMENTS; i++)
         all += given->lengths[i];
     for (int i = 0; i < BRIEF_ARGUMENTS && done; i++) {
@@ -155,7 +161,7 @@ static bool stands_for(const char *word, size_t length, int argument, const char
     return is_named(word, length, name) || is_named(word, length, "given") ||
            (is_named(word, length, "sides") && argument < 2) ||
            (is_named(word, length, "six") && argument < CLOCK) ||
-           (is_named(word, length, "judged") && (argument <= CLOCK || argument > GAINS));
+           (is_named(word, length, "judged") && (argument <= CLOCK || argument > DIAGNOSES));
 }
 
 static void write_word(const struct brief_queries *queries, struct writer *to, const char *word,

@@ -7,7 +7,7 @@
 #include "chart/writer.h"
 #include "functions/facts/call_pair.h"
 
-enum { BRIEF_ARGUMENTS = 11 };
+enum { BRIEF_ARGUMENTS = 12 };
 
 struct brief_queries {
     const struct argument *names;

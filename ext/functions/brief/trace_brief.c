@@ -5,7 +5,7 @@
 #include "functions/call/step_parts.h"
 
 static const struct table_column columns_of_brief[] = {
-    {"json", "TEXT", "a document of at most 6,250 bytes, as sql/brief.schema.json describes it"},
+    {"json", "TEXT", "a document of at most 7,250 bytes, as sql/brief.schema.json describes it"},
 };
 
 static const struct argument arguments_of_brief[] = {

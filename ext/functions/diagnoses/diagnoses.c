@@ -16,7 +16,7 @@ struct said {
     size_t cause; /* SIZE_MAX: none */
 };
 
-struct finder {
+struct diagnosing {
     struct answer_facts *facts;
     struct diagnoses *found;
     sqlite3 *db;
@@ -29,7 +29,7 @@ struct finder {
     struct writer text, cut;
 };
 
-static bool fails(struct finder *finder, int code)
+static bool fails(struct diagnosing *finder, int code)
 {
     struct failure *failure = &finder->facts->call->failure;
     return code == SQLITE_INTERRUPT ? failure_set(failure, FAILURE_INTERRUPTED, "interrupted")
@@ -45,7 +45,7 @@ static int pattern_order(const void *a, const void *b)
 
 /* Adds a diagnosis, or finds that of the same pattern and sentence, from `first` on. SIZE_MAX: out
 ** of memory. */
-static size_t add_diagnosis(struct finder *finder, size_t first, const struct diagnosis *of)
+static size_t add_diagnosis(struct diagnosing *finder, size_t first, const struct diagnosis *of)
 {
     struct diagnoses *found = finder->found;
     for (size_t i = first; i < found->count; i++)
@@ -58,7 +58,7 @@ static size_t add_diagnosis(struct finder *finder, size_t first, const struct di
 }
 
 /* Adds an error of a pattern. */
-static bool add_error(struct finder *finder, const struct pattern *pattern, const char *why,
+static bool add_error(struct diagnosing *finder, const struct pattern *pattern, const char *why,
                       size_t length)
 {
     struct names *texts = &finder->found->texts;
@@ -75,14 +75,14 @@ static bool add_error(struct finder *finder, const struct pattern *pattern, cons
            failure_memory(&finder->facts->call->failure);
 }
 
-static bool add_told(struct finder *finder, const struct pattern *pattern, const char *why)
+static bool add_told(struct diagnosing *finder, const struct pattern *pattern, const char *why)
 {
     return add_error(finder, pattern, why, strlen(why));
 }
 
-/* Keeps a sentence, of SENTENCE_LENGTH characters at most (DG6). Without steps, what it counts is of
-** the trace. */
-static uint32_t keep_sentence(struct finder *finder, const char *text)
+/* Keeps a sentence, of SENTENCE_LENGTH characters at most (DG6). Without steps, what it counts is
+** of the trace. */
+static uint32_t keep_sentence(struct diagnosing *finder, const char *text)
 {
     static const char step[] = "per step";
     struct writer *to = &finder->text, *cut = &finder->cut;
@@ -100,7 +100,7 @@ static uint32_t keep_sentence(struct finder *finder, const char *text)
 }
 
 /* Takes a row of a pattern. Returns a SQLite result code; `*why`: what is wrong with it. */
-static int take_row(struct finder *finder, const struct pattern *pattern, sqlite3_stmt *row,
+static int take_row(struct diagnosing *finder, const struct pattern *pattern, sqlite3_stmt *row,
                     size_t first, const char **why)
 {
     struct names *texts = &finder->found->texts;
@@ -133,8 +133,8 @@ static int take_row(struct finder *finder, const struct pattern *pattern, sqlite
 }
 
 /* Prepares a pattern. `*why`: what is wrong with it. */
-static int prepare(struct finder *finder, const struct pattern *pattern, sqlite3_stmt **statement,
-                   const char **why)
+static int prepare(struct diagnosing *finder, const struct pattern *pattern,
+                   sqlite3_stmt **statement, const char **why)
 {
     const char *rest = "";
     int code = sqlite3_prepare_v2(finder->db, pattern->text, -1, statement, &rest);
@@ -148,7 +148,7 @@ static int prepare(struct finder *finder, const struct pattern *pattern, sqlite3
 }
 
 /* Runs a pattern. One that fails says so (DG5), and nothing else. */
-static bool run_pattern(struct finder *finder, const struct pattern *pattern)
+static bool run_pattern(struct diagnosing *finder, const struct pattern *pattern)
 {
     size_t first = finder->found->count, first_said = finder->said_count;
     sqlite3_stmt *statement = NULL;
@@ -169,14 +169,14 @@ static bool run_pattern(struct finder *finder, const struct pattern *pattern)
 }
 
 /* DG3 */
-static bool may_speak(const struct finder *finder, const struct pattern *pattern)
+static bool may_speak(const struct diagnosing *finder, const struct pattern *pattern)
 {
     return pattern->alike == ALIKE_ANY || finder->alike ||
            (pattern->alike == ALIKE_WITHIN && finder->within);
 }
 
 /* Reads how alike the names of both sides are. */
-static bool read_alike(struct finder *finder)
+static bool read_alike(struct diagnosing *finder)
 {
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(finder->db, "SELECT alike, within FROM pair", -1, &statement,
@@ -190,7 +190,7 @@ static bool read_alike(struct finder *finder)
 }
 
 /* Lists the patterns in the order of their ranks. */
-static bool list_patterns(struct finder *finder, struct pattern *embedded,
+static bool list_patterns(struct diagnosing *finder, struct pattern *embedded,
                           const struct pattern *more, size_t more_count)
 {
     struct answer_facts *facts = finder->facts;
@@ -212,14 +212,14 @@ static bool list_patterns(struct finder *finder, struct pattern *embedded,
 }
 
 /* The part of the difference that a diagnosis makes. */
-static double share_of(const struct finder *finder, const struct diagnosis *of)
+static double share_of(const struct diagnosing *finder, const struct diagnosis *of)
 {
     const struct causes *causes = &finder->facts->causes.causes;
     return causes->diff == 0 ? 0 : (double)of->diff / (double)causes->diff;
 }
 
 /* Gives the causes that a diagnosis says, and nobody of a lower rank, to it. */
-static void own(struct finder *finder, size_t i)
+static void own(struct diagnosing *finder, size_t i)
 {
     const struct cause *causes = finder->facts->causes.causes.items;
     struct diagnosis *of = &finder->found->items[i];
@@ -238,7 +238,7 @@ static void own(struct finder *finder, size_t i)
 }
 
 /* Takes the causes of a diagnosis away again. */
-static void disown(struct finder *finder, size_t i)
+static void disown(struct diagnosing *finder, size_t i)
 {
     for (size_t j = 0; j < finder->found->cause_count; j++)
         if (finder->found->owners[j] == i)
@@ -247,7 +247,7 @@ static void disown(struct finder *finder, size_t i)
 
 /* DG2, DG4: decides who owns which cause, and leaves out guesses that make less than a tenth of the
 ** difference or, of one that is not clear, stand beside something proven. */
-static void decide(struct finder *finder)
+static void decide(struct diagnosing *finder)
 {
     struct diagnoses *found = finder->found;
     bool clear = verdict_is_clear(&finder->facts->pair.verdict), proven = false;
@@ -263,30 +263,30 @@ static void decide(struct finder *finder)
     }
 }
 
-struct ordered {
+struct by_time {
     const struct diagnosis *of;
     size_t i;
 };
 
 static int diagnosis_order(const void *a, const void *b)
 {
-    const struct diagnosis *x = ((const struct ordered *)a)->of;
-    const struct diagnosis *y = ((const struct ordered *)b)->of;
+    const struct diagnosis *x = ((const struct by_time *)a)->of;
+    const struct diagnosis *y = ((const struct by_time *)b)->of;
     double of_x = isnan(x->ms) ? -1 : fabs(x->ms), of_y = isnan(y->ms) ? -1 : fabs(y->ms);
     if (of_x != of_y)
         return COMPARE(of_y, of_x);
-    return COMPARE(((const struct ordered *)a)->i, ((const struct ordered *)b)->i);
+    return COMPARE(((const struct by_time *)a)->i, ((const struct by_time *)b)->i);
 }
 
 /* Gives diagnoses their times, and brings them in their order without those that are left out. */
-static bool put_in_order(struct finder *finder)
+static bool put_in_order(struct diagnosing *finder)
 {
     struct diagnoses *found = finder->found;
     struct answer_facts *facts = finder->facts;
     const struct causes *causes = &facts->causes.causes;
     double windows = 1e6 * (double)causes->windows[0] * (double)causes->windows[1];
     bool clear = verdict_is_clear(&facts->pair.verdict) && windows > 0;
-    struct ordered *order = memory_items(found->count, sizeof *order);
+    struct by_time *order = memory_items(found->count, sizeof *order);
     struct diagnosis *items = memory_items(found->count, sizeof *items);
     size_t *places = memory_items(found->count, sizeof *places), count = 0;
     bool done = (order && items && places) || failure_memory(&facts->call->failure);
@@ -298,7 +298,7 @@ static bool put_in_order(struct finder *finder)
         rest -= of->diff;
         of->ms = clear && of->causes > 0 ? (double)of->diff / windows : NAN;
         of->share = isnan(of->ms) ? NAN : share_of(finder, of);
-        order[count++] = (struct ordered){of, i};
+        order[count++] = (struct by_time){of, i};
     }
     done = done && sort_items(order, count, sizeof *order, diagnosis_order,
                               call_stopper(facts->call), &facts->call->failure);
@@ -323,7 +323,7 @@ static bool put_in_order(struct finder *finder)
     return done;
 }
 
-static bool find(struct finder *finder)
+static bool find(struct diagnosing *finder)
 {
     struct answer_facts *facts = finder->facts;
     struct diagnoses *found = finder->found;
@@ -344,7 +344,7 @@ static bool find(struct finder *finder)
 bool diagnoses_find(struct answer_facts *facts, const struct pattern *more, size_t more_count,
                     struct diagnoses *found)
 {
-    struct finder finder = {.facts = facts, .found = found};
+    struct diagnosing finder = {.facts = facts, .found = found};
     *found = (struct diagnoses){.ms = NAN, .share = NAN};
     if (sql_enter(facts->call) != SQLITE_OK)
         return false;

@@ -5,7 +5,7 @@
 #define TRACEDIFF_DIAGNOSES_H
 
 #include "functions/facts/answer_facts.h"
-#include "pattern.h"
+#include "change_pattern.h"
 
 /* Texts are ids in diagnoses.texts. */
 struct diagnosis {

@@ -1,16 +1,14 @@
 #include "diagnosis_facts.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "fact_rows.h"
 #include "functions/call/call_keyed.h"
 #include "functions/words/cause_words.h"
 #include "functions/words/check_words.h"
 #include "naming/short_name.h"
-#include "sqlite/registration.h"
+#include "sqlite/function.h"
 #include "text/ascii.h"
 
 /* Facts that are being written. */
@@ -54,7 +52,7 @@ static bool write_pair(struct facts_writer *writer)
     const struct pair_side *sides = pair->pair.sides;
     bool clear = verdict_is_clear(&pair->verdict);
     struct fact_rows rows;
-    fact_rows_begin(&rows, writer->db, "pair", 18);
+    fact_rows_begin(&rows, writer->db, "pair", 20);
     for (int side = 0; side < 2; side++)
         fact_real(&rows, sides[side].mean);
     fact_real(&rows, 1000 * pair_diff(&pair->pair));
@@ -70,6 +68,8 @@ static bool write_pair(struct facts_writer *writer)
     fact_integer(&rows, has_other_device(&writer->facts->checks));
     for (int side = 0; side < 2; side++)
         fact_integer(&rows, (int64_t)sides[side].left_out);
+    for (int side = 0; side < 2; side++)
+        fact_integer(&rows, pair->is_job ? writer->unit->rank : sides[side].lowest_rank);
     fact_row(&rows);
     return end_rows(writer, &rows);
 }
@@ -199,9 +199,10 @@ static void write_size(struct fact_rows *rows, const struct name *shapes)
         return;
     }
     do {
-        double dim = strtod(p + 1, NULL);
+        double dim = 0;
+        while (*++p >= '0' && *p <= '9')
+            dim = 10 * dim + (*p - '0');
         size *= dim > 1 ? dim : 1;
-        p += strcspn(p + 1, ",]") + 1;
     } while (*p == ',');
     fact_real(rows, size);
     fact_text(rows, from, (size_t)(p - from) + (*p == ']'));

@@ -7,7 +7,7 @@
 
 void fact_rows_begin(struct fact_rows *rows, sqlite3 *db, const char *table, int columns)
 {
-    static const char values[] = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
+    static const char values[] = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
     *rows = (struct fact_rows){.column = 1};
     char *sql = sqlite3_mprintf("INSERT INTO \"%w\" VALUES (%.*s)", table, 2 * columns - 1, values);
     rows->code = sql ? sqlite3_prepare_v2(db, sql, -1, &rows->insert, NULL) : SQLITE_NOMEM;

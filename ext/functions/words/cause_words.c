@@ -337,6 +337,8 @@ static void write_kind(struct cause_words *words, const struct cause *cause)
     case CAUSE_MERGED:
         write_merged(words, cause);
         break;
+    case CAUSE_DIAGNOSED: /* whose sentence a diagnosis has */
+        break;
     case CAUSE_CHANGED:
         if (cause->step_class == CLASS_MEMORY && !words->bare)
             write_string(text, "copies: ");

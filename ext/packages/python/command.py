@@ -33,7 +33,7 @@ a pattern of several runs is compared by trace_ab.
   --control-rank, --control-iteration, --test-rank, --test-iteration: one side
   --clock CLOCK          whose steps: device or host
   --steps PATTERN        which events are steps: auto, profiler, a LIKE pattern
-  --version, --help
+  --no-advice            without what to do about a change; --version, --help
 
 Exit status: 0; with --gate 1: slower, 2: not known; 2: an error.
 tracediff --sql "SELECT * FROM tracediff_help" says what else can be asked.
@@ -41,7 +41,7 @@ tracediff --sql "SELECT * FROM tracediff_help" says what else can be asked.
 
 VALUES = ("--html", "--gate", "--sql", "--rank", "--iteration", "--control-rank", "--test-rank",
           "--control-iteration", "--test-iteration", "--clock", "--steps")
-FLAGS = ("--open", "--json", "--csv")
+FLAGS = ("--open", "--json", "--csv", "--no-advice")
 OTHERS = ("--memory", "--version", "--help")
 
 CHOSEN = ("control_rank", "test_rank", "control_iteration", "test_iteration", "clock", "steps")
@@ -265,7 +265,7 @@ def run(words: List[str]) -> int:
         if sql == runs.COMPARED:
             show(table.MODES[mode](names, rows) if mode else runs.lines(db, names, rows))
             continue
-        texts = [row[names.index("text")] for row in rows]
+        texts = [row[names.index("text")] for row in rows] if "--no-advice" in given else advised(names, rows)
         show(table.MODES[mode](names, rows) if mode else [""] * place + list(map(table.visible, texts)))
     if html is not None:
         written = write(html, given.get("--html"))
@@ -279,6 +279,17 @@ def run(words: List[str]) -> int:
     elif OUTCOMES[status] == "not known":  # as an error is said
         print(f"tracediff: {said}", file=sys.stderr)
     return status
+
+
+def advised(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> List[str]:
+    """The lines of an answer, with its advice below each diagnosis."""
+    lines = []
+    for row in rows:
+        found = dict(zip(names, row))
+        lines.append(found["text"])
+        if found.get("advice"):
+            lines.append(f"{'':20}-> {found['advice']}")
+    return lines
 
 
 def said_by(error: BaseException) -> str:
