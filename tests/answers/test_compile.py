@@ -1,4 +1,4 @@
-"""Logs of the compiler (CL1 to CL11, CL14): recorded rows, a second reading of random logs, changed bytes, and
+"""Logs of the compiler (CL1 to CL14): recorded rows, a second reading of random logs, changed bytes, and
 each rule."""
 import csv
 import gzip
@@ -400,3 +400,106 @@ class Diff(Compile):
             file.write(content[:-20])
         with self.assertRaisesRegex(sqlite3.OperationalError, "dedicated_log_torch_trace_a.log.gz' is cut off"):
             self.rows("SELECT * FROM compile_diff('control', 'test')")
+
+
+class Answer(Compile):
+    """CL12, CL13"""
+
+    def side(self, path, *steps):
+        """A step is (ms in an operator, ms in the compiler)."""
+        events, at = [], START
+        for number, (own, compiling) in enumerate(((1, 0), *steps, (1, 0))):
+            begin = at
+            events.append(event("op", at, 1000 * own, pid=1))
+            at += 1000 * own
+            if compiling:
+                events += [event("dynamo", at, 1000 * compiling, pid=1),
+                           event("a_data: compile_id=0/1", at + 1, 1, pid=1),
+                           event("aten::mm", at + 3, 1, pid=1), event("f (dynamo_timed)", at + 2, 5, pid=1)]
+                at += 1000 * compiling
+            events.append(event(f"ProfilerStep#{number}", begin, at - begin, cat="user_annotation", pid=1))
+        write(f"{path}/rank0.json", document(*events))
+
+    def lines(self, control, test, columns="kind, text"):
+        self.side("control", *control)
+        self.side("test", *test)
+        return self.rows(f"SELECT {columns} FROM trace_summary('control', 'test')")
+
+    def verdict(self, control, test):
+        """Whether it is of compilations."""
+        lines = self.lines(control, test)
+        return "compile" in lines[0][1]
+
+    def left_out(self):
+        return self.value("SELECT coalesce(json_array_length(test_left_out), 0) FROM trace_verdict('control', 'test')")
+
+    def test_the_class(self):
+        """CL12: all time in the compiler has one class and one name."""
+        self.side("a", (2, 3))
+        self.assertEqual(self.rows("SELECT class, name, round(time) FROM trace_step_time('a') ORDER BY class"),
+                         [("compile", "dynamo", 3000.0), ("host", "op", 2000.0)])
+
+    def test_lines(self):
+        """CL13.2 to CL13.4"""
+        found = self.lines([(2, 0)] * 4, [(2, 0), (2, 0), (2, 198), (2, 0)])
+        self.assertEqual(found[0], ("verdict", "test is slower here: 1 of 4 steps recompiles: 2.0 -> 51.5 ms per step, "
+                                    "+49.5 ms (x 26)"))
+        self.assertIn(("compiled", "the steps that do not compile: 2.00 -> 2.00 ms"), found)
+        self.assertEqual([text.split("compile ")[-1].strip() for kind, text in found if kind == "cause"],
+                         ["compiled code of frame 0 recompiled in step 3"])
+        self.assertEqual(found[-1], ("hint", "hint: a log names the function and the guard: TORCH_TRACE=folder"))
+        self.assertEqual([text for kind, text in found if kind == "caution"], [])
+        self.assertEqual(self.lines([(2, 198)] + [(2, 0)] * 3, [(2, 0)] * 4)[0][1], "test is faster here: 1 of 4 steps"
+                         " recompiles in control: 51.5 -> 2.0 ms per step, -49.5 ms (-96 %)")
+
+    def test_the_log_is_found(self):
+        """CL13.3 to CL13.5"""
+        log = Log(1, pid=1)
+        same = {"frame_id": 0, "frame_compile_id": 1}
+        log.us = int(START) + 10**9
+        log.event(same, "dynamo", "B")
+        log.artifact(same, "recompile_reasons", "0/0: L['k'] == 7")
+        log.artifact(same, "dynamo_graph_break_reason", "Graph break in user code at /a/b.py:3\nReason: why\n")
+        log.record({"compilation_metrics": {"co_name": "many", "co_filename": "/a/b.py", "co_firstlineno": 1}, **same})
+        log.event(same, "dynamo", "E")
+        self.write_log(*log.parts, name=f"test/{LOG}")
+        control, test = [(2, 0)] * 4, [(2, 0), (2, 198), (2, 0), (2, 0)]
+        found = self.lines(control, test)
+        self.assertIn("many (b.py:1) recompiled in step 2: k == 7", " ".join(text for _, text in found))
+        self.assertEqual(found[-1], ("log", "log: new graph break in many at a/b.py:3: why"))
+        without = self.rows("SELECT kind FROM trace_summary('control', 'test') WHERE test_log = ''")
+        self.assertEqual(without[-1], ("hint",))
+        self.write_log(*log.parts, b"noise\n", name=f"test/{LOG}")
+        self.assertIn(("caution", "caution: test: the log of the compiler is damaged: line is not a record (1)"),
+                      self.lines(control, test))
+
+    def test_no_outlier(self):
+        """CL13.1"""
+        self.side("control", *[(2, 0)] * 4)
+        for compiling, left_out in ((0, 1), (198, 0)):
+            self.side("test", (2, 0), (200 - compiling, compiling), (2, 0), (2, 0))
+            self.assertEqual(self.left_out(), left_out)
+
+    def test_a_tenth_of_a_step(self):
+        """CL12: COMPILE_PART, of one step; the other ones keep the verdict."""
+        for own, named in ((90, 1), (90.2, 0)):
+            self.side("test", (own, 10), (10, 0), (10, 0), (10, 0))
+            self.side("control", *[(10, 0)] * 4)
+            self.assertEqual(self.left_out(), 1 - named)
+
+    def test_a_millisecond(self):
+        """CL12: COMPILE_LEAST_NS"""
+        self.side("control", *[(0.1, 0)] * 4)
+        for compiling, left_out in ((1, 0), (0.998, 1)):
+            self.side("test", (0.1, compiling), *[(0.1, 0)] * 3)
+            self.assertEqual(self.left_out(), left_out)
+
+    def test_half_of_the_difference(self):
+        """CL13.2: COMPILE_OF_DIFF"""
+        self.assertTrue(self.verdict([(2, 0)] * 4, [(42, 41), (2, 0), (2, 0), (2, 0)]))
+        self.assertFalse(self.verdict([(2, 0)] * 4, [(43, 40), (2, 0), (2, 0), (2, 0)]))
+
+    def test_a_tenth_of_the_mean(self):
+        """CL13.2: COMPILE_OF_STEP"""
+        self.assertTrue(self.verdict([(100, 0)] * 4, [(100, 45), (100, 0), (100, 0), (100, 0)]))
+        self.assertFalse(self.verdict([(100, 0)] * 4, [(100, 44), (100, 0), (100, 0), (100, 0)]))

@@ -57,6 +57,7 @@ VALUES = {
     "min_effect": (None, 0, 0.3), "names": (None, "aten::%", '["step", "%kernel%"]'), "min_diff": (None, 5),
     "operator_name": ("aten::", "linear", "autograd"), "shown": (None, 1, 4),
     "most": (None, 1, 3), "fallible": (None, 0, 1), "control_untraced": (None, 3),
+    "control_log": (None, ""), "test_log": (None, ""),
     "test_untraced": (None, 4),
     "control_memory": (None,), "test_memory": (None,),
     "name": (None, "NVIDIA H200"), "limit_percent": (0, 5, 300), "least_ms": (None, 0.01),

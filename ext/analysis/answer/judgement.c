@@ -22,7 +22,7 @@ enum judged judge(const struct pair *pair, const struct pair_verdict *verdict,
         return JUDGED_SAME;
     if (verdict->is == VERDICT_UNCLEAR)
         return JUDGED_UNCLEAR;
-    if (!load->there || load->is_waiting)
+    if (!load->there || load->is_waiting || verdict->of == OF_COMPILING)
         return JUDGED_CLEAR;
     if (pair_is_apart(pair) && is_beyond_load(pair, load))
         return JUDGED_CLEAR;

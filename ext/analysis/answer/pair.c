@@ -23,6 +23,7 @@ bool pair_add(struct pair *pair, int side, const struct pair_window *window)
                                                 .high = window->ns,
                                                 .rank = window->rank,
                                                 .silent = window->silent,
+                                                .compiling = window->compiling,
                                                 .of_host = window->of_host,
                                                 .first_stratum = stratum,
                                                 .last_stratum = stratum};
@@ -50,6 +51,7 @@ static void join(const struct pair *pair, struct pair_step *step, const struct p
     step->high = window->high > step->high ? window->high : step->high;
     step->rank = window->rank < step->rank ? window->rank : step->rank;
     step->silent += window->silent;
+    step->compiling += window->compiling;
     step->of_host = step->of_host || window->of_host;
     step->first_stratum = of_strata(pair, step->first_stratum, window->first_stratum, false);
     step->last_stratum = of_strata(pair, step->last_stratum, window->last_stratum, true);
@@ -91,6 +93,27 @@ static int longer_order(const void *a, const void *b)
     return x->ms != y->ms ? COMPARE(y->ms, x->ms) : COMPARE(x->iteration, y->iteration);
 }
 
+bool pair_step_compiles(const struct pair_step *step)
+{
+    return step->compiling >= COMPILE_LEAST_NS &&
+           (double)step->compiling >= COMPILE_PART * (double)step->ns;
+}
+
+size_t pair_compiling(const struct pair_side *side, double *others)
+{
+    wide_time ns = 0;
+    int64_t windows = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < side->count; i++) {
+        bool compiles = pair_step_compiles(&side->steps[i]);
+        count += compiles;
+        ns += compiles ? 0 : side->steps[i].ns;
+        windows += compiles ? 0 : side->steps[i].windows;
+    }
+    *others = windows > 0 ? quotient(ns, windows) / 1e6 : NAN;
+    return count;
+}
+
 /* C1 */
 static void mark_outliers(struct pair_side *side, double *room, struct pair_step **longest)
 {
@@ -121,6 +144,7 @@ static void sum_up(struct pair_side *side, double *room)
         const struct pair_step *step = &side->steps[i];
         side->all_ns += step->ns;
         side->all_silent += step->silent;
+        side->all_compiling += step->compiling;
         side->all_windows += step->windows;
         side->ranks = step->windows > side->ranks ? step->windows : side->ranks;
         side->lowest_rank =
@@ -171,7 +195,10 @@ bool pair_finish(struct pair *pair, const bool *whole, const struct stopper *sto
     bool *seen = memory_zeroed(pair->strata.count, sizeof *seen);
     bool done = (room && longest && seen) || failure_memory(failure);
     if (done) {
+        double unused;
         count_strata(pair, seen, &one);
+        one = one && pair_compiling(&pair->sides[0], &unused) == 0 && /* CL13 */
+              pair_compiling(&pair->sides[1], &unused) == 0;
         for (int side = 0; side < 2; side++) {
             if (one && !whole[side] && pair->sides[side].count >= OUTLIER_STEPS)
                 mark_outliers(&pair->sides[side], room, longest);

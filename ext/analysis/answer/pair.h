@@ -17,6 +17,7 @@ struct pair_step {
     wide_time low, high; /* ns, the shortest and the longest of them */
     int64_t rank;        /* the lowest */
     wide_time silent;    /* ns, in which nothing is recorded of the host */
+    wide_time compiling; /* ns (CL12) */
     bool of_host;        /* a window has no device work */
     uint32_t first_stratum, last_stratum; /* ids in pair.strata; by name */
     bool is_out;                          /* an outlier, which is not compared */
@@ -32,7 +33,7 @@ struct pair_side {
     int64_t windows;                /* of these; 0 for whole traces */
     int64_t ranks, lowest_rank;
     bool of_host;
-    wide_time all_ns, all_silent; /* of all steps */
+    wide_time all_ns, all_silent, all_compiling; /* of all steps */
     int64_t all_windows;
 };
 
@@ -45,7 +46,7 @@ struct pair {
 /* A window of a side. */
 struct pair_window {
     int64_t iteration, rank;
-    wide_time ns, silent;
+    wide_time ns, silent, compiling;
     bool of_host;
     const char *stratum; /* "" if it has none */
     size_t stratum_length;
@@ -58,6 +59,12 @@ bool pair_add(struct pair *pair, int side, const struct pair_window *window);
 ** steps were asked for one by one or all. */
 bool pair_finish(struct pair *pair, const bool *whole, const struct stopper *stopper,
                  struct failure *failure);
+
+/* CL12: whether a step compiles. */
+bool pair_step_compiles(const struct pair_step *step);
+
+/* CL13: the steps of a side that compile, and ms, the mean of the others; NAN without others. */
+size_t pair_compiling(const struct pair_side *side, double *others);
 
 /* Whether the windows of both sides take the same time on average. */
 bool pair_is_equal(const struct pair *pair);

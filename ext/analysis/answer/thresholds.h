@@ -21,6 +21,10 @@
 #define STRATUM_RATIO 1.005 /* C5: of the medians */
 #define STRATUM_PAIRS 0.9 /* C5: of the pairs of steps */
 #define STRATA_PART 0.75 /* C5: of test's steps in strata with enough of them */
+#define COMPILE_PART 0.1 /* CL12: of a step that compiles */
+#define COMPILE_LEAST_NS 1000000 /* CL12: in a step that compiles */
+#define COMPILE_OF_DIFF 0.5 /* CL13: of the difference */
+#define COMPILE_OF_STEP 0.1 /* CL13: of the longer mean */
 
 /* What makes two traces comparable (J1 to J4, L6) */
 #define FEW_STEPS 3               /* fewer of a side are few, and tell no long step: J2.3, J2.4 */

@@ -171,6 +171,21 @@ static bool is_unclear(const struct pair *pair)
            (!pair_is_apart(pair) && fabs(diff) < range);
 }
 
+/* CL13: whether compilations make most of the difference. */
+static bool is_compiling(const struct pair *pair)
+{
+    const struct pair_side *control = &pair->sides[0], *test = &pair->sides[1];
+    double means[2] = {0, 0}, diff = pair_diff(pair);
+    for (int side = 0; side < 2; side++)
+        if (pair->sides[side].all_windows > 0)
+            means[side] =
+                quotient(pair->sides[side].all_compiling, pair->sides[side].all_windows) / 1e6;
+    double compiled = means[1] - means[0];
+    return compiled != 0 && compiled * diff > 0 &&
+           fabs(compiled) >= COMPILE_OF_DIFF * fabs(diff) &&
+           fabs(compiled) >= COMPILE_OF_STEP * fmax(control->mean, test->mean);
+}
+
 bool verdict_find(struct pair_verdict *verdict, const struct pair *pair, bool same,
                   const struct stopper *stopper, struct failure *failure)
 {
@@ -183,6 +198,9 @@ bool verdict_find(struct pair_verdict *verdict, const struct pair *pair, bool sa
         verdict->is = VERDICT_SAME;
     } else if (pair->strata_count > 1) {
         return judge_sizes(verdict, pair, stopper, failure);
+    } else if (is_compiling(pair)) {
+        verdict->is = pair_diff(pair) > 0 ? VERDICT_SLOWER : VERDICT_FASTER;
+        verdict->of = OF_COMPILING;
     } else if (some) {
         verdict->is = VERDICT_SLOWER;
         verdict->of = OF_SOME_STEPS;

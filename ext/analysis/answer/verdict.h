@@ -9,7 +9,7 @@
 enum verdict_is { VERDICT_NOTHING, VERDICT_SAME, VERDICT_UNCLEAR, VERDICT_SLOWER, VERDICT_FASTER };
 
 /* Of which steps a verdict of slower or faster is. */
-enum verdict_of { OF_STEPS, OF_SOME_STEPS, OF_LIKE_SIZES, OF_SOME_SIZES };
+enum verdict_of { OF_STEPS, OF_SOME_STEPS, OF_LIKE_SIZES, OF_SOME_SIZES, OF_COMPILING };
 
 struct pair_verdict {
     enum verdict_is is;

@@ -105,6 +105,8 @@ static bool add_host(struct part_finder *finder, uint32_t node, uint32_t edge)
     if (inside == IN_NOTHING) {
         part.names.step_class = CLASS_UNRECORDED;
         gap_name = &part.names.name[LEVEL_KERNEL];
+    } else if (origin.compiles) {
+        part.names.step_class = CLASS_COMPILE;
     } else if (inside != IN_EVENT) {
         part.names.step_class = CLASS_CALL;
         origin.row[LEVEL_KERNEL] = inside;

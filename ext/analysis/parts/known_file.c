@@ -67,6 +67,21 @@ static bool find_launched(struct known_file *known, const struct columns *column
     return true;
 }
 
+/* CL12 */
+static bool find_compiled(struct known_file *known, const struct trace_file *file,
+                          const struct stopper *stopper, struct failure *failure)
+{
+    struct compile_regions *regions = &known->compiled;
+    size_t kept = 0;
+    if (!compile_regions_find(regions, file, stopper, failure))
+        return false;
+    for (size_t i = 0; i < regions->count; i++)
+        if (regions->items[i].part != COMPILE_RUNTIME)
+            regions->items[kept++] = regions->items[i];
+    regions->count = kept;
+    return true;
+}
+
 bool known_names_make(struct known_file *known, const struct graph_member *of, bool *wanted,
                       const struct stopper *stopper, struct failure *failure)
 {
@@ -79,6 +94,7 @@ bool known_names_make(struct known_file *known, const struct graph_member *of, b
                   labels_make(&known->labels, file, member->steps,
                               ALL_LABELS | LABEL_GAPS | LABEL_FRAMES, wanted, member->unshared,
                               stopper, failure) &&
+                  find_compiled(known, file, stopper, failure) &&
                   (!known->has_work || make_graphs(known, of, stopper, failure));
     if (!known->made)
         known_file_clear(known);
@@ -118,6 +134,7 @@ void known_file_clear(struct known_file *known)
     intervals_clear(&known->lost);
     labels_clear(&known->labels);
     busy_clear(&known->busy);
+    compile_regions_clear(&known->compiled);
     memory_free(known->first_launched);
     *known = (struct known_file){.made = false};
 }

@@ -5,6 +5,7 @@
 #define TRACEDIFF_KNOWN_FILE_H
 
 #include "busy.h"
+#include "analysis/names/compile_regions.h"
 #include "analysis/sums/graphs.h"
 #include "analysis/sums/intervals.h"
 
@@ -13,6 +14,8 @@
 struct known_file {
     bool made;
     struct labels labels; /* with gaps */
+    struct compile_regions compiled; /* CL12: those of other parts than runtime */
+    size_t next_compiled;            /* the one found last */
     struct busy busy;
     uint32_t *first_launched; /* by index in busy.work: of the computations that start there or
                               ** later, the one that was launched first; ROW_NONE */

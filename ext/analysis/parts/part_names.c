@@ -128,6 +128,34 @@ static bool name_for_frame(struct part_names *names, const struct name_origin *o
     return *name != NAME_NONE || failure_memory(names->failure);
 }
 
+/* CL12: whether a thread compiles at an instant. All its labels are the outermost event then. */
+static bool compiles(const struct part_names *names, uint32_t track, int64_t instant,
+                     struct name_origin *origin, int64_t *end)
+{
+    struct known_file *known = names->known;
+    const struct compile_region *regions = known->compiled.items;
+    size_t count = known->compiled.count, *at = &known->next_compiled;
+    *at = *at > count ? count : *at;
+    while (*at > 0 && regions[*at - 1].end > instant)
+        --*at;
+    while (*at < count && regions[*at].end <= instant)
+        ++*at;
+    for (size_t i = *at; i < count; i++) {
+        if (regions[i].track != track || regions[i].end <= instant)
+            continue;
+        int64_t change = regions[i].start > instant ? regions[i].start : regions[i].end;
+        *end = change < *end ? change : *end;
+        if (regions[i].start > instant)
+            return false;
+        for (int level = 0; level < LABEL_LEVELS; level++)
+            origin->row[level] = level == LEVEL_ANNOTATION ? ROW_NONE : regions[i].row;
+        origin->frame = ROW_NONE;
+        origin->event = regions[i].row;
+        return origin->compiles = true;
+    }
+    return false;
+}
+
 uint32_t part_labels(const struct part_names *names, uint32_t track, int64_t instant,
                      struct name_origin *origin, int64_t *end)
 {
@@ -140,6 +168,8 @@ uint32_t part_labels(const struct part_names *names, uint32_t track, int64_t ins
     origin->event = stretch->event;
     if (next < thread->count && thread->items[next].start < *end)
         *end = thread->items[next].start;
+    if (names->known->compiled.count > 0 && compiles(names, track, instant, origin, end))
+        return IN_EVENT;
     return stretch->inside;
 }
 

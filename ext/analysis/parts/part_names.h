@@ -13,10 +13,11 @@ struct name_origin {
     uint32_t work;             /* whose name in a graph (A14, A15) goes before labels */
     uint32_t frame, event;     /* as in struct label_stretch */
     bool alone;                /* as in struct attributed */
+    bool compiles;             /* the thread compiles (CL12) */
 };
 
 static const struct name_origin nowhere = {
-    {ROW_NONE, ROW_NONE, ROW_NONE, ROW_NONE, ROW_NONE}, ROW_NONE, ROW_NONE, ROW_NONE, false};
+    {ROW_NONE, ROW_NONE, ROW_NONE, ROW_NONE, ROW_NONE}, ROW_NONE, ROW_NONE, ROW_NONE, false, false};
 
 #define NO_NAMES {NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE}
 

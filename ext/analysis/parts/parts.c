@@ -9,7 +9,7 @@ const char *step_class_name(enum step_class step_class)
 {
     static const char *const names[] = {
         "compute",     "comm",      "memory", "idle_call", "idle_host",  "idle_unrecorded",
-        "idle_launch", "idle_wait", "call",   "host",      "unrecorded", NULL};
+        "idle_launch", "idle_wait", "call",   "host",      "unrecorded", "compile", NULL};
     return names[step_class];
 }
 

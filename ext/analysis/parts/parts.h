@@ -20,6 +20,7 @@ enum step_class {
     CLASS_CALL,
     CLASS_HOST,
     CLASS_UNRECORDED,
+    CLASS_COMPILE, /* CL12 */
     CLASS_NONE /* A10 */
 };
 

@@ -102,6 +102,8 @@ static bool add_thread(struct instants *at, uint32_t track, uint32_t other, int6
         bool done;
         if (inside == IN_NOTHING) {
             done = add_thread(at, other == track ? TRACK_NONE : other, TRACK_NONE, from, end);
+        } else if (origin.compiles) {
+            done = add_time(at, CLASS_COMPILE, &origin, from, end);
         } else if (inside == IN_EVENT) {
             done = add_event(at, classes[1], &origin, track, from, end);
         } else {

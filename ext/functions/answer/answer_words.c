@@ -14,6 +14,7 @@
 #include "functions/words/repeat_words.h"
 #include "functions/words/verdict_words.h"
 #include "functions/words/work_words.h"
+#include "compile_lines.h"
 #include "line_words.h"
 #include "text/text.h"
 
@@ -23,25 +24,6 @@ static const char *const side_names[] = {"control", "test"};
 static void write_time(struct words *words, struct writer *text, double ms)
 {
     write_format(text, "%.*f", words->amounts.digits, ms / words->amounts.size);
-}
-
-/* A time as `own` has it, with the unit if that is not the one of `other`, or there is none. */
-static void write_time_as(struct writer *text, const struct time_format *own, double ms,
-                          const struct time_format *other)
-{
-    write_format(text, "%.*f", own->digits, ms / own->size);
-    if (!other || own->size != other->size)
-        write_format(text, " %s", own->unit);
-}
-
-/* `12.3 -> 45.6 ms`, `12.3 s -> 45.6 ms` */
-static void write_both(struct words *words, struct writer *text, double control, double test)
-{
-    const struct time_format own[] = {time_format_beside(&words->amounts, control, test),
-                                      time_format_beside(&words->amounts, test, control)};
-    write_time_as(text, &own[0], control, &own[1]);
-    write_string(text, " -> ");
-    write_time_as(text, &own[1], test, NULL);
 }
 
 /* The difference at like sizes, as a part of the step of control. */
@@ -95,6 +77,10 @@ static void write_verdict(struct words *words)
         return;
     }
     write_string(text, pair->strata_count > 1 ? " over all sizes: " : ": ");
+    if (facts->pair.verdict.of == OF_COMPILING) {
+        compile_write_clause(text, facts);
+        write_string(text, ": ");
+    }
     write_both(words, text, sides[0].mean, sides[1].mean);
     write_string(text, steps ? " per step, " : " per trace, ");
     if (fabs(pair_diff(pair)) < words->amounts.least) {
@@ -430,6 +416,10 @@ static void write_caution(struct words *words)
     const struct caution *caution = &answer->cautions.chosen.items[words->line->of];
     struct writer *text = &words->body;
     write_string(&words->prefix, "caution: ");
+    if (words->line->of > answer->cautions.chosen.count) {
+        compile_write_damage(text, &answer->facts);
+        return;
+    }
     if (words->line->of == answer->cautions.chosen.count) { /* the simulation failed */
         write_string(text, "gains are not known: ");
         write_string(text, answer->causes.texts.items[answer->causes.failed].text);
@@ -495,6 +485,14 @@ static bool write_line(struct words *words)
         break;
     case LINE_UNTRACED:
         write_untraced(words);
+        break;
+    case LINE_COMPILED:
+        write_compiled(words);
+        break;
+    case LINE_LOG:
+    case LINE_HINT:
+        write_string(&words->prefix, words->line->kind == LINE_LOG ? "log: " : "hint: ");
+        compile_write_line(&words->body, &words->answer->facts, words->line->of);
         break;
     case LINE_CAUTION:
         write_caution(words);

@@ -4,6 +4,7 @@
 
 #include "analysis/causes/cause_parts.h"
 #include "answer_words.h"
+#include "compile_lines.h"
 #include "functions/call/step_parts.h"
 #include "functions/words/verdict_words.h"
 
@@ -18,6 +19,7 @@ struct layout {
     size_t sure;    /* for causes in any case */
     size_t changes; /* diagnoses without a time */
     size_t works;   /* lines of work */
+    size_t logs;    /* lines of logs and hints */
 };
 
 static size_t at_most(size_t count, size_t most)
@@ -168,6 +170,19 @@ static void add_heads(struct answer *answer, size_t most)
         line->control_ms = answer->request.untraced[0];
         line->test_ms = answer->request.untraced[1];
         line->diff_ms = answer_untraced(answer);
+    }
+    double others[2];
+    if (answer->facts.pair.verdict.of == OF_COMPILING &&
+        pair_compiling(&sides[0], &others[0]) < sides[0].count &&
+        pair_compiling(&sides[1], &others[1]) < sides[1].count) {
+        line = add_line(answer, LINE_COMPILED);
+        line->control_ms = others[0];
+        line->test_ms = others[1];
+    }
+    if (compile_line_damaged(&answer->facts) && answer->line_count < most) {
+        line = add_line(answer, LINE_CAUTION);
+        line->of = answer->cautions.chosen.count + 1;
+        line->code = "log";
     }
     for (size_t i = 0; i < answer->cautions.chosen.count && answer->line_count < most; i++) {
         const struct caution *caution = &answer->cautions.chosen.items[i];
@@ -428,6 +443,12 @@ static void add_causes(struct layout *layout)
         line->of = places[i];
         line->name = answer->causes.works[places[i]].name;
     }
+    for (size_t i = 0; i < layout->logs; i++) {
+        bool hint = compile_line_is_hint(&answer->facts, i);
+        struct answer_line *line = add_line(answer, hint ? LINE_HINT : LINE_LOG);
+        line->of = i;
+        line->code = compile_line_code(&answer->facts, i);
+    }
 }
 
 /* Whether gains can be simulated: there is something that could be undone. */
@@ -450,7 +471,8 @@ static bool find_causes(struct layout *layout)
     layout->heads = answer->line_count + layout->graphs;
     if (!answer->request.evidence)
         layout->changes = at_most(MOST_CHANGES, count_changes(answer));
-    layout->lines = MOST_LINES - 1 - layout->heads - layout->changes;
+    layout->logs = compile_line_count(&answer->facts);
+    layout->lines = MOST_LINES - 1 - layout->heads - layout->changes - layout->logs;
     layout->of_work = at_most(MOST_WORKS - layout->graphs, MOST_HEADS - layout->heads);
     layout->sure = layout->lines - at_most(layout->of_work, causes->work_count);
     if ((answer->facts.judged != JUDGED_SAME &&
@@ -471,7 +493,7 @@ static bool find_causes(struct layout *layout)
 
 bool answer_request_read(struct call *call, struct answer_request *request)
 {
-    enum { CLOCK = 6, UNTRACED, GAINS = 9, DIAGNOSES };
+    enum { CLOCK = 6, UNTRACED, GAINS = 9, DIAGNOSES, LOGS };
     double gains = 1, diagnoses = 1;
     *request = (struct answer_request){.untraced = {NAN, NAN}};
     bool done = argument_step_clock(call, CLOCK, &request->clock) &&
@@ -480,6 +502,7 @@ bool answer_request_read(struct call *call, struct answer_request *request)
                 argument_real(call, GAINS, &gains) && argument_real(call, DIAGNOSES, &diagnoses);
     request->gains = gains > 0;
     request->diagnoses = diagnoses > 0;
+    request->first_log = LOGS;
     return done;
 }
 
@@ -499,7 +522,8 @@ bool call_answer_find(struct call *call, const struct answer_request *request,
     if (answer->compared &&
         !call_cautions_find(&answer->facts, answer_untraced(answer), &answer->cautions))
         return false;
-    if (!find_totals(answer))
+    if (!find_totals(answer) ||
+        (answer->compared && !facts_compile(&answer->facts, request->first_log)))
         return false;
     if (answer->compared && request->diagnoses &&
         !answer_diagnoses_find(&answer->facts, &answer->causes))

@@ -14,13 +14,16 @@ enum line_kind {
     LINE_COVERAGE,
     LINE_MIX,
     LINE_UNTRACED,
+    LINE_COMPILED,
     LINE_CAUTION,
     LINE_CAUSE,
     LINE_DIAGNOSIS, /* with a time, in place of causes */
     LINE_REST,
     LINE_CHANGE, /* a diagnosis without a time */
     LINE_GRAPHS,
-    LINE_WORK
+    LINE_WORK,
+    LINE_LOG,
+    LINE_HINT
 };
 
 /* A line. Times are ms per step; what is not known is no number, NUMBER_NONE, NULL or NAME_NONE.
@@ -47,6 +50,7 @@ struct answer_request {
     bool gains;         /* causes say what undoing them brings */
     bool diagnoses;     /* they are found, and stand in place of their causes without evidence */
     bool evidence;      /* facts have what evidence needs */
+    int first_log;      /* the argument of control's logs */
 };
 
 /* The totals of a step (C18): the device computes or copies, only communicates, or waits. */
@@ -88,7 +92,10 @@ bool answer_request_read(struct call *call, struct answer_request *request);
      "time; default 1"}, \
     {"diagnoses", TAKES_FLAG, false, \
      "1: with what a person changed (trace_diagnoses), in trace_summary in place of its causes; " \
-     "default 1"}
+     "default 1"}, \
+    {"control_log", TAKES_TRACE, false, \
+     "logs of TORCH_TRACE of control, or '' for none; default those beside the trace"}, \
+    {"test_log", TAKES_TRACE, false, "the same for test"}
 /* clang-format on */
 
 /* On failure, fills call->failure; to be closed then, too. */

@@ -70,6 +70,17 @@ static bool is_caution(const struct caution_finder *finder, const struct check *
                               check != checks_worst_finding(checks));
 }
 
+/* Whether the verdict already says that a step compiles (CL13). */
+static bool is_explained(const struct caution_finder *finder, const struct long_step *step)
+{
+    const struct call_pair *pair = &finder->facts->pair;
+    const struct pair_side *side = &pair->pair.sides[step->side];
+    for (size_t i = 0; pair->verdict.of == OF_COMPILING && i < side->count; i++)
+        if (side->steps[i].iteration == step->iteration)
+            return pair_step_compiles(&side->steps[i]);
+    return false;
+}
+
 /* Adds what makes two traces not comparable. */
 static bool add_checks(struct caution_finder *finder)
 {
@@ -84,10 +95,14 @@ static bool add_checks(struct caution_finder *finder)
                                      ? SEVERE_KIND
                                      : SEVERE_CHECK;
         struct caution *caution = NULL;
+        bool explained = false;
         if (!is_caution(finder, check))
             continue;
         for (size_t j = 0; check->code == CHECK_LONG_STEP && j < steps->count; j++) {
             if (steps->items[j].is_out || steps->items[j].side != check->side)
+                continue;
+            explained = is_explained(finder, &steps->items[j]);
+            if (explained)
                 continue;
             if (!(caution = add(finder, CAUTION_LONG_STEP, severity, i)))
                 return false;
@@ -95,7 +110,7 @@ static bool add_checks(struct caution_finder *finder)
             caution->ms = steps->items[j].ms;
             caution->rank = steps->items[j].rank;
         }
-        if (caution)
+        if (caution || explained)
             continue;
         if (!(caution = add(finder, CAUTION_CHECK, severity, i)))
             return false;
@@ -371,7 +386,8 @@ static bool add_long_steps(struct caution_finder *finder)
     const struct long_steps *steps = &finder->found->long_steps;
     for (size_t i = 0; i < steps->count; i++) {
         const struct long_step *step = &steps->items[i];
-        if (step->is_out || !step->is_much || is_checked(&finder->facts->checks, step->side))
+        if (step->is_out || !step->is_much || is_explained(finder, step) ||
+            is_checked(&finder->facts->checks, step->side))
             continue;
         struct caution *caution =
             add(finder, CAUTION_LONG_STEP, SEVERE_LONG_STEP, (size_t)step->side);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "compile_lines.h"
 #include "functions/words/class_words.h"
 #include "functions/words/label_words.h"
 
@@ -12,6 +13,36 @@ void write_change_of(struct words *words, struct writer *text, double ms)
 {
     write_format(text, "%+.*f %s", words->amounts.digits, ms / words->amounts.size,
                  words->amounts.unit);
+}
+
+/* A time as `own` has it, with the unit if that is not the one of `other`, or there is none. */
+void write_time_as(struct writer *text, const struct time_format *own, double ms,
+                          const struct time_format *other)
+{
+    write_format(text, "%.*f", own->digits, ms / own->size);
+    if (!other || own->size != other->size)
+        write_format(text, " %s", own->unit);
+}
+
+/* `12.3 -> 45.6 ms`, `12.3 s -> 45.6 ms` */
+void write_both(struct words *words, struct writer *text, double control, double test)
+{
+    const struct time_format own[] = {time_format_beside(&words->amounts, control, test),
+                                      time_format_beside(&words->amounts, test, control)};
+    write_time_as(text, &own[0], control, &own[1]);
+    write_string(text, " -> ");
+    write_time_as(text, &own[1], test, NULL);
+}
+
+/* CL13: the steps that do not compile, with digits of their own. */
+void write_compiled(struct words *words)
+{
+    const struct answer_line *line = words->line;
+    const struct pair others = {.sides = {{.count = 1, .mean = line->control_ms},
+                                          {.count = 1, .mean = line->test_ms}}};
+    struct words own = {.amounts = time_format_of(&others)};
+    write_string(&words->body, "the steps that do not compile: ");
+    write_both(&own, &words->body, line->control_ms, line->test_ms);
 }
 
 static void write_share(struct words *words)
@@ -96,13 +127,21 @@ static bool write_shorter(struct words *words)
     return done;
 }
 
+static bool is_compile(const struct answer_cause *cause)
+{
+    return cause->step_class && strcmp(cause->step_class, step_class_name(CLASS_COMPILE)) == 0;
+}
+
 bool write_cause(struct words *words)
 {
     const struct answer_causes *causes = &words->answer->causes;
     const struct answer_cause *cause = &causes->items[words->line->of];
     const struct name *text = &causes->texts.items[cause->text];
     write_share(words);
-    if (words->line->counts == NAME_NONE)
+    if (is_compile(cause) && compile_write_cause(&words->body, &words->answer->facts,
+                                                 cause->diff_ms))
+        ;
+    else if (words->line->counts == NAME_NONE)
         write_bytes(&words->body, text->text, text->length);
     else if (!answer_cause_text(&words->answer->facts, causes, words->line->of,
                                 &causes->texts.items[words->line->counts], false, &words->body))

@@ -21,6 +21,15 @@ struct words {
 /* Writes a time in its unit, with a sign. */
 void write_change_of(struct words *words, struct writer *text, double ms);
 
+/* Writes a time as `own` has it, with the unit if that is not the one of `other`, or there is none;
+** and two times, such as `12.3 s -> 45.6 ms`. */
+void write_time_as(struct writer *text, const struct time_format *own, double ms,
+                   const struct time_format *other);
+void write_both(struct words *words, struct writer *text, double control, double test);
+
+/* CL13: writes the line of the steps that do not compile. */
+void write_compiled(struct words *words);
+
 /* Writes the parts of the line of a cause. False if out of memory. */
 bool write_cause(struct words *words);
 

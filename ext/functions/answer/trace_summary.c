@@ -9,8 +9,8 @@
 static const struct table_column columns_of_summary[] = {
     {"line", "INTEGER", "from 1"},
     {"kind", "TEXT",
-     "'verdict', 'totals', 'coverage', 'mix', 'untraced', 'caution', 'cause', 'diagnosis', 'rest', "
-     "'graphs' or 'work'"},
+     "'verdict', 'totals', 'coverage', 'mix', 'untraced', 'compiled', 'caution', 'cause', "
+     "'diagnosis', 'rest', 'graphs', 'work', 'log' or 'hint'"},
     {"text", "TEXT",
      "at most 100 characters; in full, if it says why the traces cannot be compared"},
     {"class", "TEXT", "of a cause, as trace_step_causes has it"},
@@ -60,9 +60,13 @@ static void add_real(struct result *result, double number)
 
 static void add_line(struct result *result, const struct answer *answer, size_t i)
 {
-    static const char *const kinds[] = {"verdict",  "totals",  "coverage", "mix", "untraced",
-                                        "caution", "cause", "diagnosis", "rest", "diagnosis",
-                                        "graphs", "work"};
+    static const char *const kinds[] = {
+        [LINE_VERDICT] = "verdict",   [LINE_TOTALS] = "totals",     [LINE_COVERAGE] = "coverage",
+        [LINE_MIX] = "mix",           [LINE_UNTRACED] = "untraced", [LINE_COMPILED] = "compiled",
+        [LINE_CAUTION] = "caution",   [LINE_CAUSE] = "cause",       [LINE_REST] = "rest",
+        [LINE_GRAPHS] = "graphs",     [LINE_WORK] = "work",         [LINE_LOG] = "log",
+        [LINE_HINT] = "hint",         [LINE_CHANGE] = "diagnosis",
+        [LINE_DIAGNOSIS] = "diagnosis"};
     const struct answer_line *line = &answer->lines[i];
     const struct names *texts = &answer->causes.texts;
     result_integer(result, (int64_t)i + 1);

@@ -14,7 +14,7 @@ enum { LONGEST_ARGUMENT = 200, SHORT_ARGUMENT = 20, LONGEST_ARGUMENTS = 250 };
 enum { LONGEST_CHOSEN = 50 /* Z7: characters of ranks, or of steps */ };
 
 /* Arguments by place. */
-enum { ITERATIONS = 4, CLOCK = 6, DIAGNOSES = 10 };
+enum { ITERATIONS = 4, CLOCK = 6, DIAGNOSES = 10, LAST_LOG = 12 };
 
 /* While arguments are read. */
 struct given {
@@ -55,8 +55,10 @@ static bool read_arguments(struct call *call, struct given *given)
     sqlite3_free(text);
     if (done) { /* queries leave diagnoses out, by a term of their own where this may be */
         sqlite3_free(queries->arguments[DIAGNOSES]);
-        queries->arguments[DIAGNOSES] =
-            sqlite3_mprintf(given->lengths[DIAGNOSES + 1] > 0 ? "0" : "NULL");
+        bool more = false;
+        for (int i = DIAGNOSES + 1; i < BRIEF_ARGUMENTS; i++)
+            more = more || strcmp(queries->arguments[i], "NULL") != 0;
+        queries->arguments[DIAGNOSES] = sqlite3_mprintf(more ? "0" : "NULL");
         done = queries->arguments[DIAGNOSES] || failure_memory(&call->failure);
     }
     for (int i = 0; i < BRIEF_ARGUMENTS; i++)
@@ -161,7 +163,7 @@ static bool stands_for(const char *word, size_t length, int argument, const char
     return is_named(word, length, name) || is_named(word, length, "given") ||
            (is_named(word, length, "sides") && argument < 2) ||
            (is_named(word, length, "six") && argument < CLOCK) ||
-           (is_named(word, length, "judged") && (argument <= CLOCK || argument > DIAGNOSES));
+           (is_named(word, length, "judged") && (argument <= CLOCK || argument > LAST_LOG));
 }
 
 static void write_word(const struct brief_queries *queries, struct writer *to, const char *word,

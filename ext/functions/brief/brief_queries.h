@@ -7,7 +7,7 @@
 #include "chart/writer.h"
 #include "functions/facts/call_pair.h"
 
-enum { BRIEF_ARGUMENTS = 12 };
+enum { BRIEF_ARGUMENTS = 14 };
 
 struct brief_queries {
     const struct argument *names;

@@ -290,6 +290,21 @@ static void close_sides(struct call_trace *opened, bool open)
         call_trace_close(&opened[side]);
 }
 
+bool facts_compile(struct answer_facts *facts, int first_log)
+{
+    bool done = true;
+    if (facts->has_compile)
+        return true;
+    facts->has_compile = true;
+    for (int side = 0; done && side < 2; side++)
+        done = compile_join_find(facts->call, &facts->pair.asked[side],
+                                 first_log < 0 ? -1 : first_log + side, &facts->compile[side]);
+    const struct compile_log *const logs[] = {&facts->compile[0].log, &facts->compile[1].log};
+    const bool *const used[] = {facts->compile[0].used, facts->compile[1].used};
+    return done && compile_changes_find(&facts->compile_changes, logs, used,
+                                        call_stopper(facts->call), &facts->call->failure);
+}
+
 void facts_close(struct answer_facts *facts)
 {
     facts_forget_device(facts);
@@ -309,6 +324,10 @@ void facts_close(struct answer_facts *facts)
     if (facts->has_work)
         run_changes_clear(&facts->work);
     call_causes_close(&facts->causes);
+    if (facts->has_compile)
+        compile_changes_clear(&facts->compile_changes);
+    for (int side = 0; facts->has_compile && side < 2; side++)
+        compile_join_clear(&facts->compile[side]);
     close_sides(facts->kept, facts->has_kept);
     close_sides(facts->each, facts->has_each);
     call_pair_close(&facts->pair);

@@ -10,6 +10,7 @@
 #include "call_checks.h"
 #include "call_factors.h"
 #include "call_pair.h"
+#include "functions/compile/compile_changes.h"
 #include "call_trust.h"
 
 /* Ranks whose kernels, or whose host, may have a factor of their own: each rank of a job, else all
@@ -38,6 +39,9 @@ struct answer_facts {
     struct call_causes causes;   /* of the steps that are kept; not merged until a caller does */
     struct trust trust;
     struct checks checks;
+    bool has_compile;
+    struct compile_join compile[2];
+    struct compile_changes compile_changes;
     struct run_changes work;
     struct load load;
     struct common_factor host; /* of a job whose load is asked for: of all ranks together */
@@ -58,6 +62,8 @@ bool facts_work(struct answer_facts *facts);
 /* The device work of a unit, and the host events of all ranks. */
 bool facts_device(struct answer_facts *facts, struct answer_unit *unit);
 bool facts_sums(struct answer_facts *facts);
+/* What was compiled; the arguments of the logs, -1: there are none. */
+bool facts_compile(struct answer_facts *facts, int first_log);
 
 /* Frees the device work of all units, of which checks and clocks are found. */
 void facts_forget_device(struct answer_facts *facts);

@@ -47,6 +47,7 @@ static bool add_length(void *to, const struct attributed_step *step)
                       part->step_class == CLASS_UNRECORDED;
         window.ns += part->time;
         window.silent += silent ? part->time : 0;
+        window.compiling += part->step_class == CLASS_COMPILE ? part->time : 0;
         window.rank = rank < window.rank ? rank : window.rank;
         window.of_host = window.of_host || part->step_class == CLASS_CALL ||
                          part->step_class == CLASS_HOST || part->step_class == CLASS_UNRECORDED;

@@ -17,7 +17,8 @@ const char *class_word(const char *step_class)
                                         [CLASS_IDLE_WAIT] = "queued",
                                         [CLASS_CALL] = "call",
                                         [CLASS_HOST] = "host",
-                                        [CLASS_UNRECORDED] = "host not recorded"};
+                                        [CLASS_UNRECORDED] = "host not recorded",
+                                        [CLASS_COMPILE] = "compile"};
     for (int i = 0; i < CLASS_NONE && step_class; i++)
         if (strcmp(step_class, step_class_name((enum step_class)i)) == 0)
             return words[i];
@@ -32,8 +33,9 @@ const char *cause_word(const char *kind, const char *step_class)
     for (int i = 0; i < COUNT_OF(kinds); i++)
         if (strcmp(kind, kinds[i]) == 0)
             return kinds[i];
-    for (int i = CLASS_COMPUTE; i <= CLASS_MEMORY && step_class; i++)
-        if (strcmp(step_class, step_class_name((enum step_class)i)) == 0)
+    for (int i = CLASS_COMPUTE; i < CLASS_NONE && step_class; i++)
+        if ((i <= CLASS_MEMORY || i == CLASS_COMPILE) &&
+            strcmp(step_class, step_class_name((enum step_class)i)) == 0)
             return class_word(step_class);
     return class_word(step_class_name(CLASS_HOST));
 }
