@@ -19,8 +19,9 @@ static uint32_t intern_written(struct log_loading *loading, struct writer *text)
 
 static struct log_words words_of(const struct name *name)
 {
+    static const char none[] = "";
     return name ? (struct log_words){name->text, name->text + name->length}
-                : (struct log_words){"", ""};
+                : (struct log_words){none, none};
 }
 
 /* `path:line`, and the name of a function if there is one. */
@@ -222,7 +223,7 @@ static void take_times(struct compilation *compilation, const int64_t *seconds,
 {
     enum { START, ENTIRE, BACKEND, INDUCTOR, CODEGEN };
     int64_t dur = seconds[ENTIRE];
-    if (dur == NUMBER_NONE && microseconds >= 0 && microseconds < INT64_MAX / 1000)
+    if (dur == NUMBER_NONE && microseconds >= 0 && microseconds < LOG_LATEST / 1000)
         dur = microseconds * 1000;
     int64_t codegen = seconds[CODEGEN], inductor = seconds[INDUCTOR], backend = seconds[BACKEND];
     codegen = codegen == NUMBER_NONE ? 0 : codegen;
@@ -275,7 +276,7 @@ static void take_metrics(struct log_loading *loading, enum compile_part part)
     compilation->guards = log_integer(&values[GUARDS]);
     take_restarts(loading, number, &values[RESTARTS]);
     if (process->told == CLOCK_NONE && seconds[START] > 0 && seconds[ENTIRE] >= 0 &&
-        seconds[START] < INT64_MAX / 4 && seconds[ENTIRE] < INT64_MAX / 4) {
+        seconds[START] + seconds[ENTIRE] <= LOG_LATEST) {
         process->told = CLOCK_OF_METRICS;
         process->clock = log_clock_of(loading->record.local, seconds[START] + seconds[ENTIRE]);
     }

@@ -5,9 +5,6 @@
 
 enum { MOST_OPEN = 1024 };
 
-/* Times of events lie in these: from 1970 to 2116. */
-#define LATEST_NS (INT64_C(1) << 62)
-
 /* Adds a span, in the innermost one that is open. */
 static struct compile_span *add_span(struct log_loading *loading, uint32_t name, uint32_t id,
                                      int64_t ts)
@@ -132,7 +129,7 @@ void loading_event(struct log_loading *loading)
     uint32_t name = good ? log_name(&loading->log->texts, &loading->scratch, &values[NAME],
                                     &loading->failed)
                          : NAME_NONE;
-    if (name == NAME_NONE || ts < 0 || ts > LATEST_NS || values[PH].kind != TOKEN_TEXT ||
+    if (name == NAME_NONE || ts < 0 || ts > LOG_LATEST || values[PH].kind != TOKEN_TEXT ||
         values[PH].length != 1) {
         process->problems[LOG_EVENT] += record->has_payload && !loading->failed;
         return;
@@ -154,7 +151,7 @@ void loading_event(struct log_loading *loading)
             dur = number_nanoseconds(values[DUR].at, values[DUR].length);
         if (span) {
             span->instant = true;
-            span->dur = dur > 0 && dur < LATEST_NS ? dur : 0;
+            span->dur = dur > 0 && dur < LOG_LATEST ? dur : 0;
         }
     }
 }

@@ -89,7 +89,8 @@ int64_t log_seconds(const struct token *token)
     exponent = exponent < 0 ? -exponent : exponent;
     for (int digit = 1000; digit > 0; digit /= 10)
         text[length++] = (char)('0' + exponent / digit % 10);
-    return number_nanoseconds((const unsigned char *)text, length);
+    int64_t ns = number_nanoseconds((const unsigned char *)text, length);
+    return ns < 0 || ns > LOG_LATEST ? NUMBER_NONE : ns;
 }
 
 bool log_item(const struct token *array, const unsigned char **p, struct token *item)

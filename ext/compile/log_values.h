@@ -9,6 +9,8 @@
 #include "text/number.h"
 #include "text/scan.h"
 
+#define LOG_LATEST (INT64_MAX / 2) /* ns since 1970, in 2116: the sum of two such times fits */
+
 /* A buffer for texts that are decoded. */
 struct log_scratch {
     char *text;
@@ -25,7 +27,7 @@ uint32_t log_name(struct names *names, struct log_scratch *scratch, const struct
 /* An integer; NUMBER_NONE for other values. */
 int64_t log_integer(const struct token *token);
 
-/* Seconds as ns; NUMBER_NONE for other values. */
+/* Seconds as ns, from 0 to LOG_LATEST; NUMBER_NONE for other values. */
 int64_t log_seconds(const struct token *token);
 
 /* The next item of an array, at first of `*p` NULL. */

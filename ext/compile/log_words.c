@@ -171,6 +171,13 @@ static struct log_words argument_of_guard(struct log_words guard)
     return trimmed(name);
 }
 
+static struct log_words words_written(const struct writer *text)
+{
+    static const char none[] = "";
+    return text->bytes ? (struct log_words){text->bytes, text->bytes + text->length}
+                       : (struct log_words){none, none};
+}
+
 void write_reason(struct log_words line, struct writer *guard, struct writer *argument,
                   struct writer *place)
 {
@@ -181,11 +188,10 @@ void write_reason(struct log_words line, struct writer *guard, struct writer *ar
     if (p > line.p && begins(p, line.end, ": "))
         line.p = p + 2;
     write_guard(line, &whole, place);
-    write_short((struct log_words){whole.bytes, whole.bytes + whole.length}, guard);
+    write_short(words_written(&whole), guard);
     guard->failed = guard->failed || whole.failed;
     writer_clear(&whole);
-    write_words(argument,
-                argument_of_guard((struct log_words){guard->bytes, guard->bytes + guard->length}));
+    write_words(argument, argument_of_guard(words_written(guard)));
 }
 
 /* A line of a traceback: `  File "PATH", line N, in NAME`. */

@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import random
+import re
 import sqlite3
 
 from generate_compile import Log, large, random_log
@@ -58,6 +59,36 @@ class Recorded(InFolder):
                 self.assertEqual([["" if value is None else str(value) for value in row]
                                   for row in self.found(name, ending, columns)], expected)
         self.assertGreater(compared, 150)
+
+
+    def test_all_answers(self):
+        """The verdict of steps that compile, what was compiled, logs and hints; words may be better."""
+        compared = 0
+        for file in sorted(os.listdir(golden("compile", "."))):
+            name = file.removesuffix(".answer.txt")
+            if name == file:
+                continue
+            with open(golden("compile", file), encoding="utf-8") as lines:
+                expected = lines.read().splitlines()
+            sides = [os.path.join(case(name), side) for side in ("control", "test")]
+            found = self.rows("SELECT kind, text, words FROM trace_summary(?, ?)", *sides)
+            texts = [text for _, text, _ in found]
+            with self.subTest(name):
+                verdict = [line for line in expected if line.startswith("test is")]
+                self.assertEqual([texts[0].split(": ")[:2]] if verdict else [],
+                                 [line.split(": ")[:2] for line in verdict])
+                if not verdict:
+                    self.assertNotIn("compile", texts[0])
+                for line in expected:
+                    if line.startswith(("log: ", "hint: ")):
+                        self.assertIn(line[:75], "\n".join(texts))
+                parts = [re.split(r"  compile  ", line)[1] for line in expected if "  compile  " in line]
+                if len(parts) == 1 and verdict:
+                    words = [words for kind, _, words in found if kind in ("cause", "diagnosis")]
+                    self.assertTrue(any(word.startswith(parts[0].replace(", only on rank 1", "")) for word in words),
+                                    (parts, words))
+                compared += 1
+        self.assertGreater(compared, 14)
 
 
 class Compile(InFolder):

@@ -163,10 +163,15 @@ def write_traces(folder):
     write(place("hangs/rank_16"), pickle.dumps(dumps[16], protocol=2)[:-9])
     write(place("logs/dedicated_log_torch_trace_a.log"), random_log(5))
     write(place("logs/dedicated_log_torch_trace_b.log.gz"), random_log(7, damaged=True)[:3000])
-    compiled = [event("ProfilerStep#1", 0, 100, cat="user_annotation"), event("dynamo", 10, 50),
-                event("dynamo_data: compile_id=0/1", 11, 1), event("a (dynamo_timed)", 12, 5)]
+    compiled = [*(event(f"ProfilerStep#{n}", 100 * n, 100, cat="user_annotation") for n in range(4)),
+                event("dynamo", 110, 50),
+                event("dynamo_data: compile_id=0/1", 111, 1), event("a (dynamo_timed)", 112, 5)]
     write(place("compiled/rank0.json"), document(*compiled))
     write(place("compiled/dedicated_log_torch_trace_rank_0_a.log"), random_log(9))
+    steps = [event(f"ProfilerStep#{n}", 9000 * n, 9000, cat="user_annotation") for n in range(4)]
+    write(place("compiled again/rank0.json"),
+          document(*steps, event("dynamo", 9010, 5000), event("dynamo_data: compile_id=0/1", 9011, 1),
+                   event("a (dynamo_timed)", 9012, 5)))
     write(place("bad/not.json"), "x")
     labelled = document(*(event("op", at, 2, pid=f"[TP{rank}] 1") for at in range(5) for rank in (1, 0)))
     for name in ("come", "labels"):

@@ -111,6 +111,14 @@ static unsigned char *read_names(const struct trace_file *file, struct failure *
     return says;
 }
 
+/* Whether times of events can be added and subtracted. */
+static bool is_usual(int64_t start, int64_t dur)
+{
+    enum { USUAL_BITS = 61 };
+    int64_t most = (int64_t)1 << USUAL_BITS;
+    return start > -most && start < most && dur >= 0 && dur < most;
+}
+
 /* An event of the compiler, or that tells an id. */
 struct compile_event {
     int64_t start, end;
@@ -147,8 +155,8 @@ static bool list_events(struct compile_events *events, const struct trace_file *
         uint32_t name = columns->name[row];
         if (!stopper_goes_on(stopper, row, failure))
             return false;
-        if (name == NAME_NONE || says[name] == SAYS_NOTHING || columns->dur[row] < 0 ||
-            columns->ts[row] == NUMBER_NONE || kind_is_device(columns->kind[row]))
+        if (name == NAME_NONE || says[name] == SAYS_NOTHING ||
+            !is_usual(columns->ts[row], columns->dur[row]) || kind_is_device(columns->kind[row]))
             continue;
         if (!MEMORY_GROW(events->items, events->capacity, events->count + 1))
             return failure_memory(failure);

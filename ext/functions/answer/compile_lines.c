@@ -154,6 +154,7 @@ bool compile_write_cause(struct writer *text, const struct answer_facts *facts, 
         if (!counts(facts, side, item))
             continue;
         write_function(&own, join, item);
+        text->failed = text->failed || own.failed;
         items++;
         first = first ? first : logged(join, item);
         if (!guard && logged(join, item))

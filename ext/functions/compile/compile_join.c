@@ -143,7 +143,9 @@ static bool find_steps(struct file_join *at, const unsigned char *chosen)
                                                   at->member->file->last};
     for (size_t i = 0; i < steps->count; i++) {
         uint32_t row = steps->items[i].row, iteration = step_of(steps, row);
-        if (iteration == STEP_NONE || (chosen && !chosen[iteration]))
+        if (iteration == STEP_NONE || columns->dur[row] < 0 ||
+            columns->dur[row] > INT64_MAX / 2 - columns->ts[row] / 2 ||
+            (chosen && !chosen[iteration]))
             continue;
         at->steps[count++] = (struct joined_step){member_iteration(at->member, iteration),
                                                   columns->ts[row],

@@ -211,6 +211,8 @@ static const struct trial {
     {.name = "compile_steps", .sql = "SELECT * FROM compile_steps('compiled')"},
     {.name = "compile_diff",
      .sql = "SELECT * FROM compile_diff('logs/dedicated_log_torch_trace_a.log', 'compiled')"},
+    {.name = "trace_summary, compiled",
+     .sql = "SELECT * FROM trace_summary('compiled', 'compiled again') WHERE diagnoses = 0"},
     {.name = "compile_files: error", .sql = "SELECT * FROM compile_files('lists')", .fails = true},
     {.name = "fr_dumps: error", .sql = "SELECT * FROM fr_dumps('lists')", .fails = true},
     {.name = "execution_trace", .sql = "SELECT * FROM execution_trace('lists/et.json')"},

@@ -33,7 +33,7 @@ static void put_log(struct text *text, const struct compile_log *log)
     for (size_t i = 0; i < log->compilation_count; i++) {
         const struct compilation *compilation = &log->compilations[i];
         int64_t sum = 0;
-        for (size_t k = 0; k < COMPILE_PHASES; k++)
+        for (size_t k = 0; compilation->source == BY_EVENTS && k < COMPILE_PHASES; k++)
             sum += compilation->phases[k];
         MUST(compilation->source != BY_EVENTS || sum <= compilation->dur);
         put_number(text, compilation->start);
