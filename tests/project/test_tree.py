@@ -16,8 +16,8 @@ OBJECTS = os.path.abspath(os.environ.get("OBJECTS") or os.path.join(ROOT, "build
 # Each may use those before it.
 LAYERS = ["base", "platform", "platform/posix", "platform/windows", "access", "text", "naming", "source", "reader",
           "file", "linking", "steps", "loading", "perfetto", "paths", "trace", "snapshot", "dumps", "database",
-          "profilers", "rocprof", "xplane", "analysis/health", "analysis/names", "analysis/sums", "analysis/counts",
-          "analysis/parts", "analysis/job", "analysis/steps", "analysis/causes", "analysis/path",
+          "profilers", "rocprof", "xplane", "analysis/names", "analysis/sums", "analysis/counts",
+          "analysis/parts", "analysis/job", "analysis/health", "analysis/steps", "analysis/causes", "analysis/path",
           "analysis/simulation", "analysis/gains", "analysis/samples", "analysis/hang", "analysis/answer", "chart",
           "compile", "report", "sqlite", "functions/args", "functions/call", "functions/compile", "functions/words",
           "functions/facts", "functions/diagnoses", "functions/answer", "functions/brief", "functions/aggregates",

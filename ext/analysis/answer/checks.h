@@ -11,7 +11,7 @@
 /* The kinds of checks, in their order. */
 enum check_code {
     CHECK_HEALTH_OF_BOTH, /* what one recording says of the other (I15) */
-    CHECK_HEALTH,         /* what is impossible or missing in a recording (I1 to I9) */
+    CHECK_HEALTH,         /* what is impossible or missing in a recording (I1 to I10) */
     CHECK_STEPS,
     CHECK_WORK, /* whether there is device work */
     CHECK_DEVICE,

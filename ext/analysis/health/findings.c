@@ -1,78 +1,10 @@
-#include "findings.h"
+#include "finder.h"
 
 #include "base/memory.h"
 #include "base/sort.h"
 #include "naming/step_form.h"
 #include "text/ascii.h"
 #include "trace/step_choice.h"
-
-/* What a step has, by index of the iterations of a file. */
-struct step_state {
-    int64_t start, end;   /* ns, of the host's step */
-    int64_t worked_until; /* ns: the latest end of its device work; NUMBER_NONE: none */
-    bool exists, works, told; /* told: concerned by the finding that is being made */
-    int64_t launches, lost;   /* lost or waiting */
-};
-
-struct health_finder {
-    struct health *health;
-    const struct trace_member *member;
-    const struct trace_file *file;
-    unsigned char *chosen; /* by index of iterations */
-    struct step_state *steps;
-    int64_t step_count;
-    int64_t work, kernels, hosts;   /* events */
-    int64_t work_time;              /* ns */
-    int64_t short_kernels;          /* of duration 0 */
-    int64_t launches[2], chosen_launches[2]; /* of kernels, of graphs */
-    bool whole_us;
-    const struct stopper *stopper;
-    struct failure *failure;
-};
-
-static void begin(struct health_finder *finder, enum health_check check,
-                  struct health_finding *finding)
-{
-    *finding = (struct health_finding){.check = check,
-                                .severity = HEALTH_NOTE,
-                                .first_step = NUMBER_NONE,
-                                .last_step = NUMBER_NONE,
-                                .of_steps = finder->step_count,
-                                .row = ROW_NONE,
-                                .ts = NUMBER_NONE};
-    for (size_t i = 0; i < finder->member->steps->iteration_count; i++)
-        finder->steps[i].told = false;
-}
-
-/* Takes an event for the example, if there is none yet. */
-static void exemplify(struct health_finding *finding, uint32_t row, int64_t ts)
-{
-    if (finding->row == ROW_NONE) {
-        finding->row = row;
-        finding->ts = ts;
-    }
-}
-
-static void tell_step(struct health_finder *finder, uint32_t step)
-{
-    if (step != STEP_NONE)
-        finder->steps[step].told = true;
-}
-
-static void end(struct health_finder *finder, struct health_finding *finding)
-{
-    for (uint32_t i = 0; i < finder->member->steps->iteration_count; i++) {
-        if (!finder->steps[i].told || !finder->steps[i].exists)
-            continue;
-        if (finding->steps++ == 0)
-            finding->first_step = member_iteration(finder->member, i);
-        finding->last_step = member_iteration(finder->member, i);
-        finding->chosen = finding->chosen || finder->chosen[i];
-    }
-    finding->chosen = finding->chosen || finding->steps == 0;
-    if (finding->count > 0)
-        finder->health->items[finder->health->count++] = *finding;
-}
 
 static void add_time(int64_t *total, int64_t ns)
 {
@@ -152,7 +84,7 @@ static void find_too_long(struct health_finder *finder, bool host)
     int64_t alone = 0, most = -1;
     bool step = false;
     struct health_finding finding;
-    begin(finder, HEALTH_TOO_LONG, &finding);
+    finding_begin(finder, HEALTH_TOO_LONG, &finding);
     finding.host = host;
     finding.total = host ? finder->hosts : finder->work;
     for (size_t i = 0; i < file->health.odd_count; i++) {
@@ -165,7 +97,7 @@ static void find_too_long(struct health_finder *finder, bool host)
         add_time(&finding.other, file->columns.dur[odd->row]);
         add_time(&alone, odd->alone ? file->columns.dur[odd->row] : 0);
         step = step || odd->step;
-        tell_step(finder, step_of(finder->member->steps, odd->row));
+        finding_tell_step(finder, step_of(finder->member->steps, odd->row));
         if (odd->dur > most) {
             most = finding.longest = odd->dur;
             finding.row = odd->row;
@@ -175,7 +107,7 @@ static void find_too_long(struct health_finder *finder, bool host)
     if (is_many(finding.count, finding.total) || step ||
         (alone > 0 && alone >= finder->work_time / OVERRUN_LONE_PART))
         finding.severity = HEALTH_WRONG;
-    end(finder, &finding);
+    finding_end(finder, &finding);
 }
 
 /* I3: events without a time, of the device or of the host. */
@@ -183,7 +115,7 @@ static void find_untimed(struct health_finder *finder, bool host)
 {
     const struct trace_file *file = finder->file;
     struct health_finding finding;
-    begin(finder, HEALTH_NO_TIME, &finding);
+    finding_begin(finder, HEALTH_NO_TIME, &finding);
     finding.host = host;
     finding.total = host ? finder->hosts : finder->work;
     for (size_t i = 0; i < file->health.odd_count; i++) {
@@ -192,11 +124,11 @@ static void find_untimed(struct health_finder *finder, bool host)
         if (odd->what != ODD_UNTIMED || (host ? kind_is_device(kind) : kind != KIND_WORK))
             continue;
         finding.count++;
-        exemplify(&finding, odd->row, odd->ts);
+        finding_exemplify(&finding, odd->row, odd->ts);
     }
     if (is_many(finding.count, finding.total))
         finding.severity = HEALTH_INCOMPLETE;
-    end(finder, &finding);
+    finding_end(finder, &finding);
 }
 
 /* I3: kernels of duration 0. */
@@ -207,7 +139,7 @@ static bool find_short(struct health_finder *finder)
     struct health_finding finding;
     if (!is_many(finder->short_kernels, finder->kernels))
         return true;
-    begin(finder, HEALTH_NO_TIME, &finding);
+    finding_begin(finder, HEALTH_NO_TIME, &finding);
     finding.rounded = true;
     finding.count = finder->short_kernels;
     finding.total = finder->kernels;
@@ -219,10 +151,10 @@ static bool find_short(struct health_finder *finder)
         if (columns->dur[row] != 0 || columns->ts[row] == NUMBER_NONE ||
             !row_is(file, row, CATEGORY_KERNEL))
             continue;
-        exemplify(&finding, (uint32_t)row, columns->ts[row]);
-        tell_step(finder, step_of(finder->member->steps, row));
+        finding_exemplify(&finding, (uint32_t)row, columns->ts[row]);
+        finding_tell_step(finder, step_of(finder->member->steps, row));
     }
-    end(finder, &finding);
+    finding_end(finder, &finding);
     return true;
 }
 
@@ -270,7 +202,7 @@ static void find_lost(struct health_finder *finder, bool graph)
     int64_t chosen = 0;
     bool whole_step = false;
     struct health_finding finding;
-    begin(finder, graph ? HEALTH_GRAPHS_LOST : HEALTH_KERNELS_LOST, &finding);
+    finding_begin(finder, graph ? HEALTH_GRAPHS_LOST : HEALTH_KERNELS_LOST, &finding);
     finding.total = finder->launches[graph];
     for (size_t i = 0; i < of->launch_count; i++) {
         const struct launch *launch = &of->launches[i];
@@ -278,7 +210,7 @@ static void find_lost(struct health_finder *finder, bool graph)
         if (launch->state != LAUNCH_LOST || launch->graph != graph)
             continue;
         finding.count++;
-        tell_step(finder, step);
+        finding_tell_step(finder, step);
         if (!is_chosen(finder, launch))
             continue;
         chosen++;
@@ -288,7 +220,7 @@ static void find_lost(struct health_finder *finder, bool graph)
     find_example(finder, LAUNCH_LOST, graph, &finding);
     if ((graph && chosen > 0) || whole_step || is_many(chosen, finder->chosen_launches[graph]))
         finding.severity = HEALTH_INCOMPLETE;
-    end(finder, &finding);
+    finding_end(finder, &finding);
 }
 
 /* Whether a file has a category. */
@@ -308,14 +240,14 @@ static void find_no_work(struct health_finder *finder)
 {
     const struct file_health *of = &finder->file->health;
     struct health_finding finding;
-    begin(finder, HEALTH_NO_DEVICE_WORK, &finding);
+    finding_begin(finder, HEALTH_NO_DEVICE_WORK, &finding);
     finding.count = finding.total = (int64_t)of->launch_count;
     for (size_t i = 0; i < of->launch_count; i++)
-        tell_step(finder, step_of(finder->member->steps, of->launches[i].row));
+        finding_tell_step(finder, step_of(finder->member->steps, of->launches[i].row));
     find_example(finder, LAUNCH_LOST, -1, &finding);
     if (!has_category(finder->file, "cuda_profiler_range"))
         finding.severity = HEALTH_INCOMPLETE;
-    end(finder, &finding);
+    finding_end(finder, &finding);
 }
 
 /* I5 */
@@ -324,14 +256,14 @@ static void find_end(struct health_finder *finder)
     const struct file_health *of = &finder->file->health;
     const int64_t *ts = finder->file->columns.ts;
     struct health_finding finding;
-    begin(finder, HEALTH_END, &finding);
+    finding_begin(finder, HEALTH_END, &finding);
     finding.total = (int64_t)of->launch_count;
     for (size_t i = 0; i < of->launch_count; i++) {
         const struct launch *launch = &of->launches[i];
         if (launch->state != LAUNCH_WAITS)
             continue;
         finding.count++;
-        tell_step(finder, step_of(finder->member->steps, launch->row));
+        finding_tell_step(finder, step_of(finder->member->steps, launch->row));
         if (finding.row == ROW_NONE || ts[launch->row] < finding.ts) {
             finding.row = launch->row;
             finding.ts = ts[launch->row];
@@ -340,7 +272,7 @@ static void find_end(struct health_finder *finder)
     int64_t backlog = of->backlog_kernels;
     if (finder->step_count == 0 && is_many(finding.count - backlog, finding.total))
         finding.severity = HEALTH_INCOMPLETE;
-    end(finder, &finding);
+    finding_end(finder, &finding);
 }
 
 static bool is_idle(const struct health_finder *finder, uint32_t step)
@@ -359,7 +291,7 @@ static void find_empty(struct health_finder *finder)
     const struct steps *steps = finder->member->steps;
     bool works = false;
     struct health_finding finding;
-    begin(finder, HEALTH_EMPTY_STEPS, &finding);
+    finding_begin(finder, HEALTH_EMPTY_STEPS, &finding);
     for (uint32_t i = 0; i < steps->iteration_count; i++) {
         const struct step_state *state = &finder->steps[i];
         works = works || (state->exists && state->works);
@@ -369,12 +301,12 @@ static void find_empty(struct health_finder *finder)
         if (state->works || state->lost > 0)
             continue;
         finding.count++;
-        tell_step(finder, i);
+        finding_tell_step(finder, i);
     }
     if (finder->step_count > 2)
         finding.severity = HEALTH_INCOMPLETE;
     if (works)
-        end(finder, &finding);
+        finding_end(finder, &finding);
 }
 
 static int state_order(const void *a, const void *b)
@@ -434,13 +366,13 @@ static bool find_out_of_step(struct health_finder *finder)
     size_t count = 0;
     int64_t first = 0, reach = INT64_MIN, busy;
     struct health_finding finding;
-    begin(finder, HEALTH_OUT_OF_STEP, &finding);
+    finding_begin(finder, HEALTH_OUT_OF_STEP, &finding);
     for (size_t i = 0; i < finder->member->steps->iteration_count; i++)
         finder->steps[i].told = true;
     finding.count = finding.total = finder->step_count;
     if (finder->step_count < OUT_OF_STEP_LEAST || finder->work == 0)
         return true;
-    end(finder, &finding); /* taken back below */
+    finding_end(finder, &finding); /* taken back below */
     struct health_finding *made = &finder->health->items[--finder->health->count];
     for (size_t i = 0; i < finder->member->steps->iteration_count; i++)
         if (states[i].exists)
@@ -470,7 +402,7 @@ static void find_no_launch(struct health_finder *finder)
     const struct trace_file *file = finder->file;
     bool placed = false;
     struct health_finding finding;
-    begin(finder, HEALTH_NO_LAUNCH, &finding);
+    finding_begin(finder, HEALTH_NO_LAUNCH, &finding);
     finding.total = finder->work;
     finding.other = finder->work_time;
     for (size_t i = 0; i < file->health.placed_count; i++) {
@@ -478,10 +410,10 @@ static void find_no_launch(struct health_finder *finder)
         placed = placed || work->by != ROW_NONE;
         finding.count++;
         add_time(&finding.time, file->columns.dur[work->row]);
-        exemplify(&finding, work->row, file->columns.ts[work->row]);
+        finding_exemplify(&finding, work->row, file->columns.ts[work->row]);
     }
     if (placed)
-        end(finder, &finding);
+        finding_end(finder, &finding);
 }
 
 /* I9 */
@@ -489,13 +421,13 @@ static void find_cut(struct health_finder *finder)
 {
     const struct skipped_events *skipped = &finder->file->problems.skipped;
     struct health_finding finding;
-    begin(finder, HEALTH_CUT, &finding);
+    finding_begin(finder, HEALTH_CUT, &finding);
     finding.host = true;
     finding.count = skipped->count;
     finding.total = finder->file->events - skipped->elements + skipped->count;
     if (is_many(finding.count, finding.total))
         finding.severity = HEALTH_INCOMPLETE;
-    end(finder, &finding);
+    finding_end(finder, &finding);
 }
 
 static int finding_order(const void *a, const void *b)
@@ -529,7 +461,7 @@ static bool find_all(struct health_finder *finder, const unsigned char *chosen)
     } else {
         find_no_work(finder);
     }
-    return find_out_of_step(finder) &&
+    return find_processes(finder) && find_out_of_step(finder) &&
            sort_items(finder->health->items, finder->health->count, sizeof *finder->health->items,
                       finding_order, finder->stopper, finder->failure);
 }
@@ -552,7 +484,9 @@ bool health_find(struct health *health, const struct trace_member *member,
 
 const char *health_check_name(enum health_check check)
 {
-    static const char *const names[] = {[HEALTH_CUT] = "cut",
+    static const char *const names[] = {[HEALTH_COPY] = "copy",
+                                        [HEALTH_CUT] = "cut",
+                                        [HEALTH_CYCLES] = "cycles",
                                         [HEALTH_EMPTY_STEPS] = "empty steps",
                                         [HEALTH_END] = "end",
                                         [HEALTH_GRAPHS_LOST] = "graphs lost",
@@ -560,7 +494,10 @@ const char *health_check_name(enum health_check check)
                                         [HEALTH_NO_DEVICE_WORK] = "no device work",
                                         [HEALTH_NO_LAUNCH] = "no launch",
                                         [HEALTH_NO_TIME] = "no time",
+                                        [HEALTH_NOT_TIED] = "not tied",
                                         [HEALTH_OUT_OF_STEP] = "out of step",
+                                        [HEALTH_RANKS] = "ranks in one file",
+                                        [HEALTH_SEVERAL_PROCESSES] = "several processes",
                                         [HEALTH_TOO_LONG] = "too long"};
     return names[check];
 }

@@ -1,5 +1,5 @@
 /*
-** What is impossible or missing in the recording of a file (I1 to I9).
+** What is impossible or missing in the recording of a file (I1 to I10).
 */
 #ifndef TRACEDIFF_FINDINGS_H
 #define TRACEDIFF_FINDINGS_H
@@ -7,7 +7,9 @@
 #include "trace/trace.h"
 
 enum health_check { /* in the order of their names */
+    HEALTH_COPY,
     HEALTH_CUT,
+    HEALTH_CYCLES,
     HEALTH_EMPTY_STEPS,
     HEALTH_END,
     HEALTH_GRAPHS_LOST,
@@ -15,7 +17,10 @@ enum health_check { /* in the order of their names */
     HEALTH_NO_DEVICE_WORK,
     HEALTH_NO_LAUNCH,
     HEALTH_NO_TIME,
+    HEALTH_NOT_TIED,
     HEALTH_OUT_OF_STEP,
+    HEALTH_RANKS,
+    HEALTH_SEVERAL_PROCESSES,
     HEALTH_TOO_LONG
 };
 
@@ -34,18 +39,19 @@ struct health_finding {
     int64_t count, total;
     int64_t time;  /* ns, as recorded */
     int64_t other; /* ns; HEALTH_TOO_LONG: as read; NO_LAUNCH: of all device work; OUT_OF_STEP: of
-                   ** the host */
+                   ** the host. NOT_TIED: the lowest rank; COPY: enum copy */
     int64_t longest; /* ns, as recorded: HEALTH_TOO_LONG */
     int64_t steps, first_step, last_step; /* NUMBER_NONE: none */
     int64_t of_steps;                     /* how many the file has */
     uint32_t row;                         /* an example; ROW_NONE */
     int64_t ts;                           /* of that, ns, as recorded */
+    const struct trace_file *labelled;    /* HEALTH_RANKS: the file with the labels; borrowed */
 };
 
 enum { MOST_FINDINGS = 16 };
 
 struct health {
-    struct health_finding items[MOST_FINDINGS]; /* by severity and check */
+    struct health_finding items[MOST_FINDINGS]; /* by severity and check; of one file */
     size_t count;
 };
 

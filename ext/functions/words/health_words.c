@@ -67,13 +67,36 @@ static void write_end(struct writer *text, const struct health_finding *finding)
         write_format(text, ", in %lld step%s", (long long)finding->steps, plural(finding->steps));
 }
 
+enum { LABELS_LENGTH = 400 /* bytes of a list of labels */ };
+
+static void write_labels(struct writer *text, const struct trace_file *file)
+{
+    size_t end = text->length + LABELS_LENGTH;
+    for (size_t part = 0; part < file->part_count; part++) {
+        write_string(text, part > 0 ? ", " : ": ");
+        if (text->length > end) {
+            write_string(text, "...");
+            return;
+        }
+        write_string(text, file_label(file, part));
+    }
+}
+
 void health_write(struct writer *text, const struct health_finding *finding)
 {
     long long count = finding->count, total = finding->total;
     switch (finding->check) {
+    case HEALTH_COPY:
+        write_string(text, finding->other == COPY_OF_CAPTURE
+                               ? "left out: a recording of the capture of graphs"
+                               : "left out: recordings of several ranks, beside files of one");
+        break;
     case HEALTH_CUT:
         write_format(text, "%lld of %lld events were skipped: not JSON (two writers?)", count,
                      total);
+        break;
+    case HEALTH_CYCLES:
+        write_format(text, "%lld files of one process are cycles of one rank", count);
         break;
     case HEALTH_EMPTY_STEPS:
         write_format(text, "%lld of %lld step%s %s no device work, the others have", count, total,
@@ -98,12 +121,24 @@ void health_write(struct writer *text, const struct health_finding *finding)
     case HEALTH_NO_TIME:
         write_untimed(text, finding);
         break;
+    case HEALTH_NOT_TIED:
+        write_format(text, "%lld of %lld ranks have no collective in common with rank %lld", count,
+                     total, (long long)finding->other);
+        break;
     case HEALTH_OUT_OF_STEP:
         write_format(text, "%lld steps take the device ", count);
         write_time(text, finding->other - finding->time);
         write_string(text, " from end to end, and the host ");
         write_time(text, finding->other);
         write_string(text, " from start to start");
+        break;
+    case HEALTH_RANKS:
+        write_format(text, "%lld ranks in one file", count);
+        write_labels(text, finding->labelled);
+        break;
+    case HEALTH_SEVERAL_PROCESSES:
+        write_format(text, "calls of %lld processes have device work: their numbers may clash",
+                     count);
         break;
     case HEALTH_TOO_LONG:
         write_too_long(text, finding);

@@ -1,5 +1,5 @@
 /*
-** What is impossible or missing in a recording, in words (I1 to I9).
+** What is impossible or missing in a recording, in words (I1 to I12).
 */
 #ifndef TRACEDIFF_HEALTH_WORDS_H
 #define TRACEDIFF_HEALTH_WORDS_H

@@ -1,0 +1,28 @@
+/*
+** What is impossible or missing in the recordings of a trace, and how its files are read (I1 to
+** I12).
+*/
+#ifndef TRACEDIFF_TRACE_FINDINGS_H
+#define TRACEDIFF_TRACE_FINDINGS_H
+
+#include "findings.h"
+
+struct trace_finding {
+    struct health_finding finding;
+    const struct trace_member *member; /* NULL: the whole trace */
+    int64_t rank;                      /* NUMBER_NONE: none */
+};
+
+/* A zeroed struct has none. */
+struct trace_findings {
+    struct trace_finding *items; /* by severity, rank, file and check; owned */
+    size_t count, capacity;
+};
+
+/* Finds them, of the ranks that are chosen. */
+bool trace_findings_find(struct trace_findings *found, const struct trace *trace,
+                         const struct stopper *stopper, struct failure *failure);
+
+void trace_findings_clear(struct trace_findings *found);
+
+#endif
