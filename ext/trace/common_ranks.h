@@ -31,6 +31,13 @@ struct common_ranks {
     size_t taken; /* of them those that are not left out */
 };
 
+/* Ranks that are compared each with itself, as nothing ties them (Q1.6). */
+struct own_ranks {
+    bool there;   /* ranks are compared so */
+    int64_t rank; /* the one that the answer is of */
+    int64_t count, slower, faster, equal; /* ranks; others are not clear */
+};
+
 /* Finds the ranks of control and test, all of whose files were opened for TRACE_FOR_EVENTS. */
 bool common_ranks_find(struct common_ranks *ranks, const struct trace *sides,
                        const struct selection *iterations, struct failure *failure);

@@ -191,26 +191,34 @@ class Ranks(Gate):
         self.assertEqual(self.gate(5, columns="outcome, ranks, round(mean_percent, 6)"), ("fail", None, 50))
         self.assertEqual(self.gate(5, control_rank=0, test_rank=0, columns="outcome, ranks"), ("fail", None))
 
-    def test_that_nothing_ties_are_compared_one_by_one(self):
-        """O2: a path would leave out rank 1. They differ, so that only the limits count."""
-        for path, slow in (("a", 1000), ("b", 1300)):
-            self.trace(path, *[1000] * 5, world=2)
-            self.trace(path, *[slow] * 5, rank=1, world=2)
-        columns = "outcome, ranks, round(mean_percent, 9), round(median_percent, 9)"
-        self.assertEqual(self.gate(5, columns=columns), ("fail", "all", 15, 15))
-        self.assertEqual(self.gate(15, columns=columns), ("pass", "all", 15, 15))
-        self.assertEqual(self.gate(5, control_rank="job", test_rank="job", columns=columns), ("fail", "all", 15, 15))
-        # as trace_verdict has them, whose path is of rank 0 alone
-        self.assertEqual(self.rows("SELECT verdict FROM trace_verdict('a', 'b')"), [("no difference",)])
-        self.assertEqual(self.gate(5, columns="test_ms"),
-                         self.rows("SELECT test_ms FROM trace_verdict('a', 'b', 'all', 'all')")[0])
+    def test_that_nothing_ties_are_compared_each_with_itself(self):
+        """O2: a path would leave out rank 1. One that is slower is enough, also where another is faster by more."""
+        def sides(*by_rank):
+            for rank, (control, test) in enumerate(by_rank):
+                self.trace("a", *control, rank=rank, world=len(by_rank))
+                self.trace("b", *test, rank=rank, world=len(by_rank))
+        columns = "outcome, ranks, control_ms, test_ms, round(mean_percent, 9), reason"
+        even = [1000] * 5
+        sides((even, even), (even, [1300] * 5))
+        slower = ("fail", "[1]", 1, 1.3, 30, None)
+        self.assertEqual(self.gate(5, columns=columns), slower)
+        self.assertEqual(self.gate(40, columns=columns), ("pass", "[1]", 1, 1.3, 30, None))
+        self.assertEqual(self.gate(5, control_rank="job", test_rank="job", columns=columns), slower)
+        self.assertEqual(self.rows("SELECT judgement FROM trace_verdict('a', 'b')"), [("rank 1: test is slower here",)])
+        sides((even, [500] * 5), (even, [1300] * 5), (even, even))
+        self.assertEqual(self.gate(5, columns=columns), slower)
+        self.assertEqual(self.rows("SELECT judgement FROM trace_verdict('a', 'b')"), [("rank 0: test is faster here",)])
+        # one that is not clear comes before those that pass
+        sides((even, even), (even, [1000, 1000, 1200, 1400, 1400]))
+        self.assertEqual(self.gate(5, columns="outcome, ranks, reason"), (
+            "not known", "[1]", "rank 1: the difference is not clear"))
 
     def test_without_steps_are_left_out_of_those(self):
         for path, slow in (("a", 1000), ("b", 1300)):
             self.trace(path, *[1000] * 5, world=3)
             self.trace(path, *[slow] * 5, rank=1, world=3)
             write(f"{path}/rank2.json", document(event("op", 0, 9), distributedInfo={"rank": 2, "world_size": 3}))
-        self.assertEqual(self.gate(5, columns="outcome, ranks"), ("fail", "[0,1]"))
+        self.assertEqual(self.gate(5, columns="outcome, ranks"), ("fail", "[1]"))
 
     def test_that_are_given_are_compared_as_they_are(self):
         self.trace("a", *[1000] * 5)

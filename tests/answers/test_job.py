@@ -982,7 +982,13 @@ class Default(InFolder):
     def steps(self, *numbers, slower=1):
         return [each for number in numbers for each in (
             step(number, 1000 * number, 900), event("op", 1000 * number + 10, 100 * slower),
-            launch(1000 * number + 20, 5, number + 1), kernel("gemm", 1000 * number + 300, 200 * slower, number + 1))]
+            launch(1000 * number + 20, 5, number + 1), kernel("gemm", 1000 * number + 300, 200 * slower, number + 1),
+            *self.collective(1000 * number + 800))]
+
+    @staticmethod
+    def collective(at):
+        """It ties the ranks."""
+        return [launch(at, 5, 10 ** 6 + at), kernel("ncclAllReduce", at + 10, 20, 10 ** 6 + at, 20)]
 
     def both(self, ranks):
         for side, slower in zip(SIDES, (1, 2)):
@@ -1001,8 +1007,10 @@ class Default(InFolder):
         for function in JOB_FUNCTIONS:
             found = self.rows(f"SELECT * FROM {function}('control', 'test', NULL, NULL{marks})", *given)
             asked = self.rows(f"SELECT * FROM {function}('control', 'test', ?, ?{marks})", control, test, *given)
-            if function == "trace_summary":  # which says who is left out, in one of twelve lines
-                found, asked = found[:2], asked[:2]
+            if function == "trace_summary":  # which says who is left out, and of ranks that are no job how they differ
+                found, asked = ([row[5:9] for row in rows if row[1] == "verdict"] for rows in (found, asked))
+            if function == "trace_verdict":
+                found, asked = ([row[:25] for row in rows] for rows in (found, asked))
             self.assertTrue(found)
             self.assertEqual(found, asked, function)
 
@@ -1083,8 +1091,8 @@ class Default(InFolder):
     def test_no_rank_has_steps(self):
         """T12.3: each is taken whole, also beside a trace with steps."""
         for rank in range(3):
-            self.put("control", rank, event("op", 10, 100))
-            self.put("test", rank, event("op", 10, 120))
+            self.put("control", rank, event("op", 10, 100), *self.collective(50))
+            self.put("test", rank, event("op", 10, 120), *self.collective(50))
         self.assertEqual(self.taken(), ("job", "job", 3, None))
         self.check("job", "job")
         for rank in range(3):
@@ -1109,7 +1117,8 @@ class Default(InFolder):
         for number, phase in enumerate(phases):
             at = 1000 * number
             events += [event(names[phase], at, 900, cat="user_annotation"), event("op", at + 10, 100 * slower),
-                       launch(at + 20, 5, number + 1), kernel("gemm", at + 300, 200 * slower, number + 1)]
+                       launch(at + 20, 5, number + 1), kernel("gemm", at + 300, 200 * slower, number + 1),
+                       *self.collective(at + 800)]
         self.put(side, rank, *events)
 
     def test_phases(self):
@@ -1140,6 +1149,34 @@ class Default(InFolder):
         self.assert_error("trace_step_causes: rank 0 of control has no steady step of phase 'idle' (phases: prefill,"
                           " decode)",
                           "SELECT * FROM trace_step_causes('control', 'test', 'job', 'job', 'idle', 'idle')")
+
+    def test_that_nothing_ties(self):
+        """Q1.6: each rank is compared with itself, also if some of them are tied."""
+        def put(*by_rank, tied=0):
+            for side in (0, 1):
+                shutil.rmtree(SIDES[side], ignore_errors=True)
+                for rank, times in enumerate(by_rank):
+                    length = times[side] + 100
+                    self.put(SIDES[side], rank, *[one for at in range(0, 6 * length, length) for one in (
+                        step(at // length, at, length), launch(at + 5, 5, at + 1), kernel("gemm", at + 10, times[side], at + 1),
+                        *(self.collective(at + 800) if rank < tied else ()))])
+        put((900, 900), (900, 960), (900, 840), (900, 980), (900, 980))
+        self.assertEqual(self.taken(), (3, 3, None, None))
+        self.check(3, 3)
+        self.assertEqual(self.rows("SELECT text FROM trace_summary('control', 'test') LIMIT 2"), [
+            ("rank 3: test is slower here: 1.000 -> 1.080 ms per step, +0.080 ms (+8.0 %)",),
+            ("each of 5 ranks is compared with itself: 3 slower, 1 faster, 1 equal",)])
+        self.assertEqual(self.value("SELECT words FROM trace_summary('control', 'test')"),
+                         "rank 3: test is slower here")
+        self.assertEqual(self.taken("job", "job"), ("job", "job", 5, None))
+        put((900, 900), (900, 900), (900, 800), tied=2)
+        self.assertEqual(self.taken()[:3], (2, 2, None))
+        put((900, 900), (900, 901), (900, 900), tied=0)
+        self.assertEqual(self.rows("SELECT text FROM trace_summary('control', 'test') LIMIT 2"), [
+            ("rank 1: no clear difference: 1.00 -> 1.00 ms per step, 0 ms",),
+            ("each of 3 ranks is compared with itself: 2 equal, 1 not clear",)])
+        put((900, 900), (900, 900), (900, 980), tied=3)
+        self.assertEqual(self.taken(), ("job", "job", 3, None))
 
     def test_files_that_are_not_traces(self):
         self.both((0, 1))

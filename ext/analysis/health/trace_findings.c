@@ -70,20 +70,12 @@ static bool add_untied(struct trace_findings *found, const struct trace *trace,
                        const struct stopper *stopper, struct failure *failure)
 {
     struct health_finding finding = {.check = HEALTH_NOT_TIED};
-    struct job job = {.match_count = 0};
-    struct job_clocks clocks = {.job = NULL};
     const struct trace_member *reference = trace_reference(trace);
     if (trace->rank_count < 2 || !reference)
         return true;
-    bool done = job_make(&job, trace, true, false, stopper, failure) &&
-                job_clocks_make(&clocks, &job, failure) && job_clocks_find_all(&clocks, failure);
-    for (size_t i = 0; done && i < job.rank_count; i++)
-        finding.count += !clocks.tied[i];
-    finding.total = (int64_t)job.rank_count;
     finding.other = reference->rank;
-    job_clocks_clear(&clocks);
-    job_clear(&job);
-    return done && add_note(found, finding, NULL, NUMBER_NONE, failure);
+    return job_untied(trace, true, &finding.total, &finding.count, stopper, failure) &&
+           add_note(found, finding, NULL, NUMBER_NONE, failure);
 }
 
 static int found_order(const void *a, const void *b)

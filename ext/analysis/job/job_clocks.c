@@ -186,3 +186,21 @@ void job_clocks_clear(struct job_clocks *clocks)
     memory_free(clocks->samples);
     *clocks = (struct job_clocks){.job = NULL};
 }
+
+bool job_untied(const struct trace *trace, bool device_clock, int64_t *ranks, int64_t *untied,
+                const struct stopper *stopper, struct failure *failure)
+{
+    struct job job = {.match_count = 0};
+    struct job_clocks clocks = {.job = NULL};
+    *ranks = *untied = 0;
+    if (!trace_reference(trace))
+        return true;
+    bool done = job_make(&job, trace, device_clock, false, stopper, failure) &&
+                job_clocks_make(&clocks, &job, failure) && job_clocks_find_all(&clocks, failure);
+    for (size_t i = 0; done && i < job.rank_count; i++)
+        *untied += !clocks.tied[i];
+    *ranks = (int64_t)job.rank_count;
+    job_clocks_clear(&clocks);
+    job_clear(&job);
+    return done;
+}

@@ -37,4 +37,9 @@ int64_t job_clocks_offset(const struct job_clocks *clocks, size_t rank);
 
 void job_clocks_clear(struct job_clocks *clocks);
 
+/* Counts the ranks of the job that the chosen ranks of a trace are, and those of them that nothing
+** ties in any step (Q3.4). `device_clock` as for job_make(). */
+bool job_untied(const struct trace *trace, bool device_clock, int64_t *ranks, int64_t *untied,
+                const struct stopper *stopper, struct failure *failure);
+
 #endif

@@ -59,6 +59,7 @@ static void write_verdict(struct words *words)
         trust_write_cannot(text, trust_decides(&facts->trust));
         return;
     }
+    write_own_rank(text, &facts->pair.ranks.own);
     write_judged(text, facts->judged, &facts->pair.verdict, pair);
     if (!words->answer->compared) {
         write_string(text, ": no events in ");
@@ -474,6 +475,9 @@ static bool write_line(struct words *words)
     case LINE_VERDICT:
         write_verdict(words);
         break;
+    case LINE_RANKS:
+        write_own_ranks(&words->body, &words->answer->facts.pair.ranks.own);
+        break;
     case LINE_TOTALS:
         write_totals(words);
         break;
@@ -560,10 +564,12 @@ static bool judge_in_words(struct words *words, struct answer_line *line)
 {
     const struct answer_facts *facts = &words->answer->facts;
     struct writer text = {0};
-    if (facts->judged == JUDGED_CANNOT)
+    if (facts->judged == JUDGED_CANNOT) {
         trust_write_cannot(&text, trust_decides(&facts->trust));
-    else
+    } else {
+        write_own_rank(&text, &facts->pair.ranks.own);
         write_judged(&text, facts->judged, &facts->pair.verdict, &facts->pair.pair);
+    }
     line->words = text.failed ? NAME_NONE
                               : names_intern(&words->answer->causes.texts, text.bytes, text.length);
     writer_clear(&text);

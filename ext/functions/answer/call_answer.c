@@ -159,6 +159,8 @@ static void add_heads(struct answer *answer, size_t most)
     line->test_ms = sides[1].count > 0 ? sides[1].mean : NAN;
     line->diff_ms = line->test_ms - line->control_ms;
     line->code = judged_code(answer->facts.judged, &answer->facts.pair.verdict);
+    if (answer->facts.pair.ranks.own.there)
+        add_line(answer, LINE_RANKS);
     if (has_totals(answer))
         add_totals(answer);
     if (answer->compared)
@@ -511,7 +513,7 @@ bool call_answer_find(struct call *call, const struct answer_request *request,
 {
     struct layout layout = {.answer = answer};
     *answer = (struct answer){.request = *request, .causes = {.failed = NAME_NONE}};
-    if (!facts_open(call, request->clock, false, &answer->facts))
+    if (!facts_open(call, request->clock, NULL, &answer->facts))
         return false;
     answer->facts.wants_work = request->evidence;
     answer->facts.wants_runs = request->diagnoses;

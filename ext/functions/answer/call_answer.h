@@ -10,6 +10,7 @@
 
 enum line_kind {
     LINE_VERDICT,
+    LINE_RANKS,
     LINE_TOTALS,
     LINE_COVERAGE,
     LINE_MIX,

@@ -1,25 +1,5 @@
 #include "call_gate.h"
 
-#include "analysis/job/job_schedule.h"
-
-/* O2: whether nothing ties the clocks of some ranks of the jobs. */
-static bool find_untied(struct call *call, const struct call_pair *pair, bool *untied)
-{
-    bool done = true;
-    *untied = false;
-    for (int side = 0; side < 2 && pair->is_job && done; side++) {
-        struct job job = {.match_count = 0};
-        struct job_schedule schedule = {.count = 0};
-        done = job_make(&job, &pair->asked[side].trace, pair->clock == CLOCK_DEVICE, false,
-                        call_stopper(call), &call->failure) &&
-               job_schedule_make(&schedule, &job, &call->failure);
-        *untied = *untied || schedule.not_tied > 0;
-        job_schedule_clear(&schedule);
-        job_clear(&job);
-    }
-    return done;
-}
-
 /* O3.2 */
 static bool find_other_ranks(struct call *call, struct call_gate *gate)
 {
@@ -75,14 +55,8 @@ bool call_gate_find(struct call *call, enum step_clock clock, const struct gate_
 {
     struct answer_facts *facts = &gate->facts;
     *gate = (struct call_gate){.said = {GATE_NOT_KNOWN, GATE_NO_REASON}};
-    if (!facts_open(call, clock, false, facts) ||
-        !find_untied(call, &facts->pair, &gate->one_by_one))
+    if (!facts_open(call, clock, limits, facts))
         return false;
-    if (gate->one_by_one) {
-        facts_close(facts);
-        if (!facts_open(call, clock, true, facts))
-            return false;
-    }
     if (!find_reason(call, gate))
         return false;
     const struct pair_side *sides = facts->pair.pair.sides;
@@ -99,5 +73,5 @@ void call_gate_close(struct call_gate *gate)
         checks_clear(&gate->checks);
     common_ranks_clear(&gate->common);
     facts_close(&gate->facts);
-    *gate = (struct call_gate){.one_by_one = false};
+    *gate = (struct call_gate){.has_checks = false};
 }

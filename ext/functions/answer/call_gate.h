@@ -10,7 +10,6 @@
 struct call_gate {
     struct gate_decision said;
     struct answer_facts facts;
-    bool one_by_one; /* ranks of jobs are compared so (O2) */
     bool has_checks;
     struct common_ranks common; /* if the call names no ranks */
     struct checks checks;

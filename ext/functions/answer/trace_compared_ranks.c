@@ -7,7 +7,8 @@
 
 static const struct table_column columns_of_compared_ranks[] = {
     {"control_chosen", "",
-     "what to give as control_rank to functions that take 'job'; NULL: the lowest rank"},
+     "what to give as control_rank to functions that take 'job'; NULL: the lowest rank. Where nothing "
+     "ties the ranks, the one that differs most"},
     {"test_chosen", "", "the same for test"},
     {"control_ranks", "",
      "the same ranks for functions that do not take 'job'; of a job those that have steps, with "
@@ -71,7 +72,7 @@ static int compared_ranks_produce(struct call *call, struct rows **rows)
 {
     struct compared_ranks compared;
     struct result *result = result_new(call->function->column_count);
-    if (compared_ranks_find(call, &compared)) {
+    if (compared_ranks_find(call, CLOCK_DEVICE, NULL, &compared)) {
         for (int i = 0; i < 2; i++)
             add_ranks(result, &compared.chosen[i]);
         for (int i = 0; i < 2; i++)

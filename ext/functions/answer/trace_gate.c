@@ -4,6 +4,7 @@
 #include "call_gate.h"
 #include "functions/call/step_parts.h"
 #include "functions/words/gate_words.h"
+#include "functions/words/rank_words.h"
 
 static const struct table_column columns_of_gate[] = {
     {"outcome", "TEXT", "'pass', 'fail' or 'not known'"},
@@ -19,8 +20,8 @@ static const struct table_column columns_of_gate[] = {
      "by how much test's mean is longer; NULL if the traces cannot be compared"},
     {"median_percent", "REAL", "the same of medians"},
     {"ranks", "TEXT",
-     "'all' or a JSON array: ranks that are compared one by one, as nothing ties their clocks; "
-     "give these to other functions, too; NULL: as the arguments say"},
+     "JSON array: the rank that decides, as nothing ties the clocks of the ranks; give it to other "
+     "functions, too; NULL: as the arguments say"},
 };
 
 enum { GATE_LIMIT = 2, GATE_CLOCK = 7, GATE_LEAST };
@@ -50,6 +51,8 @@ static void add_reason(struct result *result, const struct call_gate *gate)
         result_null(result);
         return;
     }
+    if (call_gate_compares(gate))
+        write_own_rank(&text, &gate->facts.pair.ranks.own);
     write_gate_reason(&text, gate->said.reason, &facts);
     if (text.failed)
         result_lost(result);
@@ -57,23 +60,12 @@ static void add_reason(struct result *result, const struct call_gate *gate)
     writer_clear(&text);
 }
 
-static void add_ranks(struct result *result, const struct call_gate *gate)
+/* O2 */
+static void add_ranks(struct result *result, const struct own_ranks *own)
 {
-    const struct selection *each = &gate->facts.pair.ranks.each[0];
-    struct writer text = {0};
-    if (!gate->one_by_one || each->kind != SELECT_LIST) {
-        result_string(result, gate->one_by_one ? "all" : NULL);
-        return;
-    }
-    for (size_t i = 0; i < each->count; i++) {
-        write_string(&text, i > 0 ? "," : "[");
-        write_integer(&text, each->values[i]);
-    }
-    write_string(&text, "]");
-    if (text.failed)
-        result_lost(result);
-    result_text(result, text.bytes, text.length);
-    writer_clear(&text);
+    char text[32];
+    sqlite3_snprintf(sizeof text, text, "[%lld]", own->rank);
+    result_string(result, own->there ? text : NULL);
 }
 
 static void add_row(struct result *result, const struct call_gate *gate)
@@ -93,12 +85,12 @@ static void add_row(struct result *result, const struct call_gate *gate)
     } else {
         result_nulls(result, 2);
     }
-    add_ranks(result, gate);
+    add_ranks(result, &gate->facts.pair.ranks.own);
 }
 
 static int gate_produce(struct call *call, struct rows **rows)
 {
-    struct call_gate gate = {.one_by_one = false};
+    struct call_gate gate = {.has_checks = false};
     struct gate_limits limits = {.ms = 0};
     struct result *result = result_new(call->function->column_count);
     enum step_clock clock;

@@ -1,8 +1,8 @@
 /*
 ** trace_step_causes: why a step takes longer or shorter in another trace, in causes that add up.
 */
-#include "functions/call/call_causes.h"
 #include "functions/call/step_parts.h"
+#include "functions/facts/compared_ranks.h"
 #include "functions/words/cause_words.h"
 
 static const struct table_column columns_of_step_causes[] = {

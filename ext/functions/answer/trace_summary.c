@@ -9,7 +9,7 @@
 static const struct table_column columns_of_summary[] = {
     {"line", "INTEGER", "from 1"},
     {"kind", "TEXT",
-     "'verdict', 'totals', 'coverage', 'mix', 'untraced', 'compiled', 'caution', 'cause', "
+     "'verdict', 'ranks', 'totals', 'coverage', 'mix', 'untraced', 'compiled', 'caution', 'cause', "
      "'diagnosis', 'rest', 'graphs', 'work', 'log' or 'hint'"},
     {"text", "TEXT",
      "at most 100 characters; in full, if it says why the traces cannot be compared"},
@@ -61,6 +61,7 @@ static void add_real(struct result *result, double number)
 static void add_line(struct result *result, const struct answer *answer, size_t i)
 {
     static const char *const kinds[] = {
+        [LINE_RANKS] = "ranks",
         [LINE_VERDICT] = "verdict",   [LINE_TOTALS] = "totals",     [LINE_COVERAGE] = "coverage",
         [LINE_MIX] = "mix",           [LINE_UNTRACED] = "untraced", [LINE_COMPILED] = "compiled",
         [LINE_CAUTION] = "caution",   [LINE_CAUSE] = "cause",       [LINE_REST] = "rest",

@@ -6,6 +6,7 @@
 #include "functions/call/step_parts.h"
 #include "functions/facts/answer_facts.h"
 #include "functions/words/factor_words.h"
+#include "functions/words/rank_words.h"
 #include "functions/words/time_format.h"
 #include "functions/words/verdict_words.h"
 
@@ -116,6 +117,7 @@ static void add_judgement(struct result *result, const struct answer_facts *fact
     const struct time_format amounts = time_format_of(&pair->pair);
     struct writer text = {0};
     result_string(result, judged_word(facts->judged, &pair->verdict));
+    write_own_rank(&text, &pair->ranks.own);
     write_judged(&text, facts->judged, &pair->verdict, &pair->pair);
     add_text(result, &text);
     add_integer(result, facts->judged > JUDGED_CANNOT, pair_is_apart(&pair->pair));
@@ -162,7 +164,7 @@ static int verdict_produce(struct call *call, struct rows **rows)
     struct answer_facts facts = {.call = NULL};
     struct result *result = result_new(call->function->column_count);
     enum step_clock clock;
-    if (argument_step_clock(call, VERDICT_CLOCK, &clock) && facts_open(call, clock, false, &facts))
+    if (argument_step_clock(call, VERDICT_CLOCK, &clock) && facts_open(call, clock, NULL, &facts))
         add_row(call, result, &facts);
     facts_close(&facts);
     return result_finish(result, call_code(call), rows);

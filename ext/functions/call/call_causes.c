@@ -89,23 +89,3 @@ void call_causes_close(struct call_causes *found)
         shared_labels_clear(&found->opened[i].trace);
     }
 }
-
-int call_causes_produce(struct call *call, int clock, call_causes_rows *add_rows,
-                        struct rows **rows)
-{
-    struct call_trace opened[2] = {{.trace = {.count = 0}}, {.trace = {.count = 0}}};
-    struct call_causes found = {.opened = NULL};
-    struct result *result = result_new(call->function->column_count);
-    struct call_causes_request request = {.shown = 0};
-    double shown = 0;
-    if (argument_step_clock(call, clock, &request.clock) &&
-        argument_real(call, clock + 1, &shown) && call_sides_open(call, opened)) {
-        request.shown = (size_t)shown;
-        if (call_causes_find(call, &request, opened, &found))
-            add_rows(call, result, &found);
-        call_causes_close(&found);
-    }
-    for (int i = 0; i < 2; i++)
-        call_trace_close(&opened[i]);
-    return result_finish(result, call_code(call), rows);
-}

@@ -41,11 +41,6 @@ void call_causes_close(struct call_causes *found);
 /* Adds the rows of a function about causes. On failure, fills call->failure. */
 typedef void call_causes_rows(struct call *call, struct result *result, struct call_causes *found);
 
-/* Finds the causes of both sides of a call and adds rows: the `produce` of a function whose
-** argument `clock` is the clock, and the next one `shown`. */
-int call_causes_produce(struct call *call, int clock, call_causes_rows *add_rows,
-                        struct rows **rows);
-
 /* Description of an argument. */
 #define CAUSES_SHOWN_ARGUMENT \
     "shown", TAKES_COUNT, false, \

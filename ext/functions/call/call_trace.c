@@ -134,25 +134,6 @@ bool call_common_ranks(struct call *call, struct common_ranks *common)
     return done;
 }
 
-/* Lists the ranks of the job that is compared by default. The list is empty if the call names
-** ranks, or if fewer than two ranks can be compared. */
-static bool list_default(struct call *call, struct selection *ranks)
-{
-    struct common_ranks common;
-    int rank = argument_of(call, NAMES_RANKS, 0);
-    *ranks = (struct selection){.kind = SELECT_LIST, .job = true};
-    if (!argument_takes_job(call, rank) || call->values[rank] || call->values[rank + 1])
-        return true;
-    if (!call_common_ranks(call, &common))
-        return false;
-    ranks->values = memory_zeroed(common.taken, sizeof *ranks->values);
-    for (size_t i = 0; i < common.count && ranks->values && common.taken > 1; i++)
-        if (common.items[i].why == LEFT_NOT)
-            ranks->values[ranks->count++] = common.items[i].rank;
-    common_ranks_clear(&common);
-    return ranks->values || failure_memory(&call->failure);
-}
-
 bool call_sides_open_as(struct call *call, const struct call_sides_request *request,
                         struct call_trace *opened)
 {
@@ -170,16 +151,8 @@ bool call_sides_open_as(struct call *call, const struct call_sides_request *requ
 
 bool call_sides_open(struct call *call, struct call_trace *opened)
 {
-    struct selection ranks;
-    struct call_sides_request request = {.ranks = {NULL, NULL}};
-    bool done = list_default(call, &ranks);
-    for (int i = 0; i < 2; i++) {
-        opened[i] = (struct call_trace){.trace = {.count = 0}};
-        request.ranks[i] = ranks.count > 0 ? &ranks : NULL;
-    }
-    done = done && call_sides_open_as(call, &request, opened);
-    selection_clear(&ranks);
-    return done;
+    const struct call_sides_request request = {.quoted = false};
+    return call_sides_open_as(call, &request, opened);
 }
 
 void call_trace_close(struct call_trace *opened)

@@ -42,17 +42,16 @@ enum { MOST_TRACES = 2 };
 bool call_traces_open(struct call *call, const struct call_trace_request *requests, size_t count,
                       struct call_trace *opened);
 
-/* The same for control and test of a diff, whose files are read side by side. If its ranks take
-** 'job' and are not given, they are the job that Q1.4 says. */
-bool call_sides_open(struct call *call, struct call_trace *opened);
-
 /* Reads what is selected: a copy of what is given, else what the argument says, unless it is -1. */
 bool call_selection(struct call *call, const struct selection *given, int argument,
                     struct selection *selection);
 
+/* The same for control and test of a diff, whose files are read side by side. */
+bool call_sides_open(struct call *call, struct call_trace *opened);
+
 /* What call_sides_open() opens, if it is not what the arguments say. */
 struct call_sides_request {
-    const struct selection *ranks[2]; /* NULL: as in struct call_trace_request */
+    const struct selection *ranks[2]; /* as in struct call_trace_request, like `iterations` */
     const struct selection *iterations[2];
     bool quoted;
 };

@@ -264,11 +264,11 @@ static bool find_load(struct answer_facts *facts)
            (find_waiting(facts) && find_other_work(facts));
 }
 
-bool facts_open(struct call *call, enum step_clock clock, bool one_by_one,
+bool facts_open(struct call *call, enum step_clock clock, const struct gate_limits *limits,
                 struct answer_facts *facts)
 {
     *facts = (struct answer_facts){.call = call};
-    if (!call_pair_open(call, clock, one_by_one, &facts->pair))
+    if (!call_pair_open(call, clock, limits, &facts->pair))
         return false;
     const struct pair_side *sides = facts->pair.pair.sides;
     const double means[] = {sides[0].mean, sides[1].mean};

@@ -49,7 +49,7 @@ struct answer_facts {
 };
 
 /* Opens the pair as call_pair_open(), and judges it. To be closed on failure, too. */
-bool facts_open(struct call *call, enum step_clock clock, bool one_by_one,
+bool facts_open(struct call *call, enum step_clock clock, const struct gate_limits *limits,
                 struct answer_facts *facts);
 
 /* These may be asked for if there is something to compare. Each returns false on failure. */

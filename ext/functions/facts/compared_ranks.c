@@ -1,6 +1,7 @@
 #include "compared_ranks.h"
 
 #include "base/memory.h"
+#include "functions/call/step_parts.h"
 
 /* Chooses the job of the ranks that are taken or, if a side has no others, of all. */
 static bool choose_job(struct call *call, const struct common_ranks *common, int side,
@@ -43,7 +44,28 @@ static bool list_each(struct call *call, const struct selection *chosen,
     return true;
 }
 
-bool compared_ranks_find(struct call *call, struct compared_ranks *compared)
+/* Q1.6: makes jobs that nothing ties one rank. */
+static bool choose_own(struct call *call, enum step_clock clock, const struct gate_limits *limits,
+                       struct compared_ranks *compared)
+{
+    if (!compared->chosen[0].job || !compared->chosen[1].job)
+        return true;
+    if (!own_ranks_find(call, compared->each, clock, limits, &compared->own))
+        return false;
+    for (int i = 0; i < 2 && compared->own.there; i++) {
+        const struct selection rank = {SELECT_LIST, &compared->own.rank, 1, NULL, false};
+        selection_clear(&compared->chosen[i]);
+        selection_clear(&compared->each[i]);
+        if (!selection_copy(&compared->chosen[i], &rank) ||
+            !selection_copy(&compared->each[i], &rank))
+            return failure_memory(&call->failure);
+        compared->ranks = NUMBER_NONE;
+    }
+    return true;
+}
+
+bool compared_ranks_find(struct call *call, enum step_clock clock,
+                         const struct gate_limits *limits, struct compared_ranks *compared)
 {
     struct common_ranks common = {.count = 0};
     struct selection *chosen = compared->chosen;
@@ -66,18 +88,7 @@ bool compared_ranks_find(struct call *call, struct compared_ranks *compared)
         common = (struct common_ranks){.count = 0};
     }
     common_ranks_clear(&common);
-    return done;
-}
-
-bool compared_ranks_split(struct compared_ranks *compared, struct failure *failure)
-{
-    compared->ranks = NUMBER_NONE;
-    for (int i = 0; i < 2; i++) {
-        selection_clear(&compared->chosen[i]);
-        if (!selection_copy(&compared->chosen[i], &compared->each[i]))
-            return failure_memory(failure);
-    }
-    return true;
+    return done && ((given && !limits) || choose_own(call, clock, limits, compared));
 }
 
 void compared_ranks_clear(struct compared_ranks *compared)
@@ -87,4 +98,38 @@ void compared_ranks_clear(struct compared_ranks *compared)
         selection_clear(&compared->each[i]);
     }
     common_ranks_clear(&compared->left_out);
+}
+
+bool compared_sides_open(struct call *call, enum step_clock clock, struct call_trace *opened)
+{
+    struct compared_ranks compared;
+    bool done = compared_ranks_find(call, clock, NULL, &compared);
+    const struct call_sides_request request = {
+        .ranks = {&compared.chosen[0], &compared.chosen[1]}};
+    for (int i = 0; i < 2; i++)
+        opened[i] = (struct call_trace){.trace = {.count = 0}};
+    done = done && call_sides_open_as(call, &request, opened);
+    compared_ranks_clear(&compared);
+    return done;
+}
+
+int call_causes_produce(struct call *call, int clock, call_causes_rows *add_rows,
+                        struct rows **rows)
+{
+    struct call_trace opened[2] = {{.trace = {.count = 0}}, {.trace = {.count = 0}}};
+    struct call_causes found = {.opened = NULL};
+    struct result *result = result_new(call->function->column_count);
+    struct call_causes_request request = {.shown = 0};
+    double shown = 0;
+    if (argument_step_clock(call, clock, &request.clock) &&
+        argument_real(call, clock + 1, &shown) &&
+        compared_sides_open(call, request.clock, opened)) {
+        request.shown = (size_t)shown;
+        if (call_causes_find(call, &request, opened, &found))
+            add_rows(call, result, &found);
+        call_causes_close(&found);
+    }
+    for (int i = 0; i < 2; i++)
+        call_trace_close(&opened[i]);
+    return result_finish(result, call_code(call), rows);
 }

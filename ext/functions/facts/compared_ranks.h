@@ -4,7 +4,8 @@
 #ifndef TRACEDIFF_COMPARED_RANKS_H
 #define TRACEDIFF_COMPARED_RANKS_H
 
-#include "functions/call/call_trace.h"
+#include "functions/call/call_causes.h"
+#include "own_ranks.h"
 
 /* By side: control, test. */
 struct compared_ranks {
@@ -14,14 +15,22 @@ struct compared_ranks {
     struct selection each[2];
     int64_t ranks;                /* of the jobs; NUMBER_NONE if no side is one */
     struct common_ranks left_out; /* without the argument for ranks: these, and others; else none */
+    struct own_ranks own;         /* if they are there, the rank is what is chosen */
 };
 
-/* On failure, fills call->failure; to be cleared then, too. */
-bool compared_ranks_find(struct call *call, struct compared_ranks *compared);
-
-/* Makes the jobs their ranks one by one. */
-bool compared_ranks_split(struct compared_ranks *compared, struct failure *failure);
+/* `limits`: a gate asks, with these (own_ranks.h); else NULL. On failure, fills call->failure; to
+** be cleared then, too. */
+bool compared_ranks_find(struct call *call, enum step_clock clock,
+                         const struct gate_limits *limits, struct compared_ranks *compared);
 
 void compared_ranks_clear(struct compared_ranks *compared);
+
+/* Opens control and test as call_sides_open(), with the ranks that are compared. */
+bool compared_sides_open(struct call *call, enum step_clock clock, struct call_trace *opened);
+
+/* Finds the causes of both sides of a call and adds rows: the `produce` of a function whose
+** argument `clock` is the clock, and the next one `shown`. */
+int call_causes_produce(struct call *call, int clock, call_causes_rows *add_rows,
+                        struct rows **rows);
 
 #endif

@@ -2,8 +2,8 @@
 ** trace_cause_parts: what the causes of trace_step_causes are made of.
 */
 #include "analysis/causes/cause_members.h"
-#include "functions/call/call_causes.h"
 #include "functions/call/step_parts.h"
+#include "functions/facts/compared_ranks.h"
 
 static const struct table_column columns_of_cause_parts[] = {
     {"cause", "INTEGER", "number of the cause, as trace_step_causes has it"},

@@ -47,7 +47,7 @@ static int long_steps_produce(struct call *call, struct rows **rows)
     struct result *result = result_new(call->function->column_count);
     enum step_clock clock;
     if (argument_step_clock(call, LONG_CLOCK, &clock) &&
-        call_pair_open(call, clock, false, &pair) && call_long_steps_find(call, &pair, &steps))
+        call_pair_open(call, clock, NULL, &pair) && call_long_steps_find(call, &pair, &steps))
         for (size_t i = 0; i < steps.count; i++)
             add_row(result, &pair.pair, &steps, &steps.items[i]);
     long_steps_clear(&steps);

@@ -67,6 +67,33 @@ void write_alone(struct writer *text, const struct common_ranks *common)
     }
 }
 
+void write_own_rank(struct writer *text, const struct own_ranks *own)
+{
+    if (!own->there)
+        return;
+    write_string(text, "rank ");
+    write_integer(text, own->rank);
+    write_string(text, ": ");
+}
+
+void write_own_ranks(struct writer *text, const struct own_ranks *own)
+{
+    const int64_t counts[] = {own->slower, own->faster, own->equal,
+                              own->count - own->slower - own->faster - own->equal};
+    static const char *const words[] = {" slower", " faster", " equal", " not clear"};
+    const char *before = " ranks is compared with itself: ";
+    write_string(text, "each of ");
+    write_integer(text, own->count);
+    for (int i = 0; i < 4; i++) {
+        if (counts[i] == 0)
+            continue;
+        write_string(text, before);
+        write_integer(text, counts[i]);
+        write_string(text, words[i]);
+        before = ", ";
+    }
+}
+
 void write_ranks(struct writer *text, const struct selection *ranks)
 {
     bool one = ranks->count == 1 && !ranks->job;
