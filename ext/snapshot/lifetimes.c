@@ -235,6 +235,10 @@ static bool take_segment(struct lifetimes *lifetimes, size_t i)
         !memory_number(snapshot, device, "segment", i, segment, KEY_TOTAL_SIZE, &total, failure) ||
         !add_bytes(lifetimes, &lifetimes->device->end_reserved, total))
         return false;
+    struct value_walk blocks = walk;
+    if (device->number == MEMORY_OF_HOST && walk_next(&blocks) == 0 &&
+        values_number(values, values_field(values, segment, KEY_ACTIVE_SIZE), &bytes) && bytes > 0)
+        return take_block(lifetimes, segment, next, bytes); /* M3.4 */
     for (size_t n = 0; (block = walk_next(&walk)) != 0; n++) {
         const struct name *state = values_name(values, values_field(values, block, KEY_STATE));
         enum snapshot_key sized = values_field(values, block, KEY_REQUESTED_SIZE)

@@ -13,6 +13,8 @@
 enum snapshot_key {
     KEY_SEGMENTS,
     KEY_DEVICE_TRACES,
+    KEY_HOST_SEGMENTS,
+    KEY_HOST_TRACES,
     KEY_EXTERNAL_ANNOTATIONS,
     KEY_ACTION,
     KEY_ADDR,
@@ -74,6 +76,8 @@ struct annotation_change {
     uint32_t name; /* id of a text */
 };
 
+#define MEMORY_OF_HOST (-1) /* the number of the device that is pinned memory of the host (M3.4) */
+
 struct memory_device {
     int64_t number;
     bool used;        /* has events or segments */
@@ -91,13 +95,17 @@ struct memory_device {
     int64_t problems[MEMORY_PROBLEMS];
 };
 
+enum { MOST_UNREAD = 8 };
+
 struct snapshot {
     int references;
     char *path;
     struct identity identity;
     struct pickle pickle;
-    struct memory_device *devices; /* by number */
+    struct memory_device *devices; /* by number, that of the host last */
     size_t device_count;
+    const char *unread[MOST_UNREAD]; /* keys of the file that are not read; its texts */
+    size_t unread_count;
     int64_t items; /* events, segments, blocks and annotations that were gone through */
     struct frame_labels labels;
 };

@@ -9,6 +9,8 @@
 static const char *const key_texts[SNAPSHOT_KEYS] = {
     [KEY_SEGMENTS] = "segments",
     [KEY_DEVICE_TRACES] = "device_traces",
+    [KEY_HOST_SEGMENTS] = "host_segments",
+    [KEY_HOST_TRACES] = "host_traces",
     [KEY_EXTERNAL_ANNOTATIONS] = "external_annotations",
     [KEY_ACTION] = "action",
     [KEY_ADDR] = "addr",
@@ -82,16 +84,16 @@ static bool add_id(uint32_t **ids, size_t *count, size_t *capacity, pickled dict
     return true;
 }
 
-static bool take_device(struct snapshot *snapshot, size_t number, pickled list,
+static bool is_list(pickled value)
+{
+    return pickled_kind(value) == PICKLED_LIST || pickled_kind(value) == PICKLED_TUPLE;
+}
+
+static bool take_events(struct snapshot *snapshot, struct memory_device *device, pickled list,
                         struct failure *failure)
 {
     struct value_walk walk = values_walk(&snapshot->pickle.values, list);
     pickled event;
-    if (pickled_kind(list) != PICKLED_LIST && pickled_kind(list) != PICKLED_TUPLE)
-        return refuse(snapshot, failure, "what 'device_traces' has is not a list");
-    if (!make_devices(snapshot, (int64_t)number, failure))
-        return false;
-    struct memory_device *device = &snapshot->devices[number];
     while ((event = walk_next(&walk)) != 0) {
         if (pickled_kind(event) != PICKLED_DICT)
             return refuse(snapshot, failure, "an event is not a dict");
@@ -101,6 +103,69 @@ static bool take_device(struct snapshot *snapshot, size_t number, pickled list,
             return false;
     }
     return true;
+}
+
+static bool take_device(struct snapshot *snapshot, size_t number, pickled list,
+                        struct failure *failure)
+{
+    if (!is_list(list))
+        return refuse(snapshot, failure, "what 'device_traces' has is not a list");
+    return make_devices(snapshot, (int64_t)number, failure) &&
+           take_events(snapshot, &snapshot->devices[number], list, failure);
+}
+
+/* Adds the device that is pinned memory of the host, if the file tells it. Its events are in one
+** list, or in several. */
+static bool take_host(struct snapshot *snapshot, struct failure *failure)
+{
+    const struct values *values = &snapshot->pickle.values;
+    pickled traces = values_field(values, snapshot->pickle.root, KEY_HOST_TRACES), item;
+    struct value_walk lists = values_walk(values, traces);
+    struct value_walk segments =
+        values_walk(values, values_field(values, snapshot->pickle.root, KEY_HOST_SEGMENTS));
+    if (!lists.node && !segments.node)
+        return true;
+    struct memory_device *devices =
+        memory_resize(snapshot->devices, (snapshot->device_count + 1) * sizeof *devices);
+    if (!devices)
+        return failure_memory(failure);
+    struct memory_device *host = &devices[snapshot->device_count++];
+    snapshot->devices = devices;
+    *host = (struct memory_device){.number = MEMORY_OF_HOST};
+    bool several = is_list(walk_next(&lists));
+    lists = values_walk(values, traces);
+    if (!several && !take_events(snapshot, host, traces, failure))
+        return false;
+    while (several && (item = walk_next(&lists)) != 0)
+        if (!take_events(snapshot, host, item, failure))
+            return false;
+    while ((item = walk_next(&segments)) != 0) {
+        if (pickled_kind(item) != PICKLED_DICT)
+            return refuse(snapshot, failure, "a segment is not a dict");
+        if (!snapshot_count(snapshot, failure) ||
+            !add_id(&host->segments, &host->segment_count, &host->segment_capacity, item, failure))
+            return false;
+    }
+    return true;
+}
+
+/* Finds the keys of the file that are not read; settings say nothing of its memory. */
+static void find_unread(struct snapshot *snapshot)
+{
+    static const enum snapshot_key known[] = {KEY_SEGMENTS, KEY_DEVICE_TRACES, KEY_HOST_SEGMENTS,
+                                              KEY_HOST_TRACES, KEY_EXTERNAL_ANNOTATIONS};
+    const struct values *values = &snapshot->pickle.values;
+    size_t count = values_pairs(values, snapshot->pickle.root);
+    for (size_t i = 0; i < count && snapshot->unread_count < MOST_UNREAD; i++) {
+        pickled key, value;
+        values_pair(values, snapshot->pickle.root, i, &key, &value);
+        const struct name *name = values_name(values, key);
+        bool read = !name || strcmp(name->text, "allocator_settings") == 0;
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+            read = read || pickled_id(key) == known[k];
+        if (!read)
+            snapshot->unread[snapshot->unread_count++] = name->text;
+    }
 }
 
 static bool take_segments(struct snapshot *snapshot, pickled list, struct failure *failure)
@@ -139,7 +204,8 @@ static bool find_devices(struct snapshot *snapshot, struct failure *failure)
     for (size_t number = 0; (list = walk_next(&walk)) != 0; number++)
         if (!take_device(snapshot, number, list, failure))
             return false;
-    return take_segments(snapshot, segments, failure);
+    find_unread(snapshot);
+    return take_segments(snapshot, segments, failure) && take_host(snapshot, failure);
 }
 
 static bool load(struct snapshot *snapshot, const char *path, const struct stopper *stopper,

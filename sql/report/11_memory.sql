@@ -12,12 +12,14 @@ WITH told AS MATERIALIZED (
   SELECT line, kind, upper(substr(text, 1, 1))
            || replace(replace(replace(substr(text, 2), ' -> ', ' → '), ', -', ', −'), '(-', '(−') AS text
   FROM memory_summary(:control_memory, :test_memory, 'worst', 10)
-  WHERE kind IN ('verdict', 'peak', 'caution', 'reserved')
+  WHERE kind IN ('verdict', 'peak', 'host', 'caution', 'reserved')
   LIMIT -1),
 peak AS MATERIALIZED (
   SELECT 'control' AS word, rank, 1000 * peak_us AS ns, max(peak_bytes) FROM memory_files(:control_memory, 'worst')
+  WHERE device >= 0
   UNION ALL
-  SELECT 'test', rank, 1000 * peak_us, max(peak_bytes) FROM memory_files(:test_memory, 'worst')),
+  SELECT 'test', rank, 1000 * peak_us, max(peak_bytes) FROM memory_files(:test_memory, 'worst')
+  WHERE device >= 0),
 ranks AS MATERIALIZED (
   SELECT 'control' AS word, count(DISTINCT rank) AS ranks FROM trace_files(:control)
   UNION ALL
@@ -43,7 +45,7 @@ said(place, block, strong, text) AS (
         FROM (SELECT * FROM during ORDER BY word))
   WHERE words IS NOT NULL
   UNION ALL
-  SELECT 5, 'p', NULL, text || '.' FROM told WHERE kind = 'reserved'
+  SELECT 5, 'p', NULL, text || '.' FROM told WHERE kind IN ('host', 'reserved')
   UNION ALL
   SELECT 5 + line, 'warn', NULL, upper(substr(text, 10, 1)) || substr(text, 11) || '.' FROM told WHERE kind = 'caution')
 SELECT block, strong, text, NULL AS diff

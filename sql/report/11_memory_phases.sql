@@ -9,8 +9,10 @@
 --   1. Of several devices, that with the highest peak.
 WITH device AS MATERIALIZED (
   SELECT 0 AS side, device, max(peak_bytes) FROM memory_files(:control_memory, 'worst')
+  WHERE device >= 0
   UNION ALL
-  SELECT 1, device, max(peak_bytes) FROM memory_files(:test_memory, 'worst')),
+  SELECT 1, device, max(peak_bytes) FROM memory_files(:test_memory, 'worst')
+  WHERE device >= 0),
 part AS (
   SELECT p.phase, p.bytes AS c, 0 AS t, p.blocks AS cn, 0 AS tn
   FROM device CROSS JOIN memory_peak(:control_memory, 'phase', 'worst') AS p

@@ -33,16 +33,17 @@
 -- `cached and rounded` is the last of its device.
 -- Rules:
 -- 1. Ranks are compared with the same ranks if a side has several; one rank of each side with the other. The nth device
---    of a rank that is in use is compared with the nth.
+--    of a rank that is in use is compared with the nth, pinned memory of the host (device -1) with the other side's.
 -- 2. Without `cached and rounded`, the rows add up to the difference of the peaks; with it, to that of what is reserved
 --    then.
 WITH
 side AS (
-  SELECT 0 AS side, rank, device, dense_rank() OVER (PARTITION BY rank ORDER BY device) AS nth,
+  SELECT 0 AS side, rank, device,
+         dense_rank() OVER (PARTITION BY rank, device < 0 ORDER BY device) * (device >= 0) AS nth,
          phase, annotation, function, place, op, top_op, node, bytes, blocks
   FROM memory_peak(:control, :keys, :ranks)
   UNION ALL
-  SELECT 1, rank, device, dense_rank() OVER (PARTITION BY rank ORDER BY device),
+  SELECT 1, rank, device, dense_rank() OVER (PARTITION BY rank, device < 0 ORDER BY device) * (device >= 0),
          phase, annotation, function, place, op, top_op, node, bytes, blocks
   FROM memory_peak(:test, :keys, :ranks)),
 joined AS (

@@ -11,7 +11,7 @@
 --
 -- Columns
 --   line           INTEGER  number of the line
---   kind           TEXT     verdict, peak, cause, rest, caution or reserved
+--   kind           TEXT     verdict, peak, host, cause, rest, caution or reserved
 --   text           TEXT     what it says
 --   control_bytes  INTEGER  bytes in control
 --   test_bytes     INTEGER  bytes in test
@@ -27,14 +27,16 @@
 -- 1. It is about one rank of each side, by default the lowest, and of its devices the one with the highest peak.
 -- 2. Causes are the rows of memory_diff that differ most, without blocks that only moved between names (M11). The rest
 --    is one line.
--- 3. A snapshot without an event and a segment has a peak of 0 bytes.
+-- 3. A snapshot without an event and a segment has a peak of 0 bytes. One that has segments, but no events, does not
+--    tell its peak: then there are no causes.
 -- 4. Cautions: no events; events are lost from the ring; no frames; what was there before the first event is most of
---    the peak; peaks in different phases; different ranks; other devices; what M4 and M6 count. At most three are
---    shown. A snapshot does not say how long its ring is. But a block that has frames was recorded, and if none of the
---    events allocated it, that event is lost.
+--    the peak; peaks in different phases; different ranks; other devices; problems (M3.4, M4, M6). At most three are
+--    shown, beside a line of kind host two. A snapshot does not say how long its ring is. But a block that has frames
+--    was recorded, and if none of the events allocated it, that event is lost.
 -- 5. Bytes are in MB, or GB if a peak is 1 GB or more; in kB or B where these would show 0.00.
 -- 6. A cause that is too long ends in '...', where a word ends.
--- 7. What is reserved is at least the peak, also where segments were not recorded (M7). A snapshot does not say how
+-- 7. Pinned memory of the host (M3.4) is in a line of its own, of kind host, with the peak of each side.
+-- 8. What is reserved is at least the peak, also where segments were not recorded (M7). A snapshot does not say how
 --    much memory its device has.
 WITH
 -- NULL: the side has no device
@@ -42,17 +44,17 @@ rank AS MATERIALIZED (
   SELECT (SELECT rank
           FROM memory_peak(:control, 'phase', :ranks)
           GROUP BY rank, device
-          ORDER BY sum(CASE phase WHEN 'cached and rounded' THEN 0 ELSE bytes END) DESC, rank
+          ORDER BY device < 0, sum(CASE phase WHEN 'cached and rounded' THEN 0 ELSE bytes END) DESC, rank
           LIMIT 1) AS control_rank,
          (SELECT rank
           FROM memory_peak(:test, 'phase', :ranks)
           GROUP BY rank, device
-          ORDER BY sum(CASE phase WHEN 'cached and rounded' THEN 0 ELSE bytes END) DESC, rank
+          ORDER BY device < 0, sum(CASE phase WHEN 'cached and rounded' THEN 0 ELSE bytes END) DESC, rank
           LIMIT 1) AS test_rank
   LIMIT -1),
 device AS MATERIALIZED (
-  SELECT *, row_number() OVER (PARTITION BY side ORDER BY peak_bytes DESC, device) AS place,
-         count(device) OVER (PARTITION BY side) AS devices
+  SELECT *, row_number() OVER (PARTITION BY side ORDER BY device < 0, peak_bytes DESC, device) AS place,
+         count(device) FILTER (WHERE device >= 0) OVER (PARTITION BY side) AS devices
   FROM (SELECT 0 AS side, f.rank, f.device, f.events, f.peak_bytes, f.peak_event, f.peak_reserved, f.frames, f.problems
         FROM rank CROSS JOIN memory_files(:control, control_rank) AS f
         WHERE control_rank IS NOT NULL
@@ -84,12 +86,22 @@ both AS MATERIALIZED (
          c.peak_event AS e1, t.peak_event AS e2, c.events AS n1, t.events AS n2, c.before AS o1, t.before AS o2,
          c.frames AS f1, t.frames AS f2, c.devices AS d1, t.devices AS d2, c.device AS device1, t.device AS device2,
          c.problems AS q1, t.problems AS q2, c.rank AS rank1, t.rank AS rank2,
+         c.events = 0 AND c.device IS NOT NULL AS u1, t.events = 0 AND t.device IS NOT NULL AS u2,
          CASE WHEN max(c.peak_bytes, t.peak_bytes) >= 1000000000 THEN 1e9
               WHEN max(c.peak_bytes, t.peak_bytes) BETWEEN 5 AND 4999 THEN 1e3
               WHEN max(c.peak_bytes, t.peak_bytes) BETWEEN 1 AND 4 THEN 1.0
               ELSE 1e6 END AS size
   FROM peak AS c CROSS JOIN peak AS t
   WHERE c.side = 0 AND t.side = 1
+  LIMIT -1),
+host AS MATERIALIZED (
+  SELECT h1, h2, CASE WHEN max(h1, h2) >= 1000000000 THEN 1e9 ELSE 1e6 END AS size,
+         CASE WHEN max(h1, h2) >= 1000000000 THEN 'GB' ELSE 'MB' END AS unit
+  FROM (SELECT total(peak_bytes) FILTER (WHERE side = 0) AS h1, total(peak_bytes) FILTER (WHERE side = 1) AS h2,
+               max(place) AS place
+        FROM device
+        WHERE device = -1)
+  WHERE place > 1
   LIMIT -1),
 -- the blocks of both peaks, which may be of devices with different numbers, by name and size
 block AS MATERIALIZED (
@@ -172,13 +184,14 @@ caution AS (
                              || CASE WHEN device1 <> device2 THEN ' and ' || device2 ELSE '' END
                              || ', with the highest peak, is compared: there are ' || d1
                              || CASE d2 WHEN d1 THEN '' ELSE ' and ' || d2 END
-                 ELSE 'a file contradicts itself: see the problems in memory_files' END AS text,
+                 ELSE CASE WHEN q1 || q2 LIKE '%is not read"%' THEN 'a file has keys that are not read'
+                           ELSE 'a file contradicts itself' END || ': see the problems in memory_files' END AS text,
                CASE number
                  WHEN 1 THEN n1 = 0 OR n2 = 0
                  WHEN 2 THEN (n1 > 0 AND lost1) OR (n2 > 0 AND lost2)
                  WHEN 3 THEN (n1 > 0 AND f1 = 0) OR (n2 > 0 AND f2 = 0)
-                 WHEN 4 THEN 2 * o1 > b1 OR 2 * o2 > b2
-                 WHEN 5 THEN p1 <> p2
+                 WHEN 4 THEN NOT u1 AND NOT u2 AND (2 * o1 > b1 OR 2 * o2 > b2)
+                 WHEN 5 THEN NOT u1 AND NOT u2 AND p1 <> p2
                  WHEN 6 THEN rank1 <> rank2
                  WHEN 7 THEN d1 > 1 OR d2 > 1
                  ELSE q1 <> '[]' OR q2 <> '[]' END AS holds
@@ -187,17 +200,21 @@ caution AS (
                     UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8))
   WHERE holds
   ORDER BY number
-  LIMIT 3),
+  LIMIT (SELECT 3 - count(*) FROM host)),
 -- before, amount (bytes, with a sign) and after make the text; top: the bytes of the largest unit
 line AS (
   SELECT 1 AS place, 0 AS number, 'verdict' AS kind,
-         CASE WHEN b2 = b1 THEN printf('the peak is the same: %.2f %s', b1 / size, unit)
+         CASE WHEN u1 OR u2
+              THEN printf('the peak of %s is not known', CASE WHEN u1 AND u2 THEN 'control and of test'
+                                                              WHEN u1 THEN 'control' ELSE 'test' END)
+              WHEN b2 = b1 THEN printf('the peak is the same: %.2f %s', b1 / size, unit)
               ELSE printf('the peak is %s: %.2f -> %.2f %s, ',
                           CASE WHEN b2 > b1 THEN 'higher' ELSE 'lower' END, b1 / size,
                           b2 / size, unit) END AS before,
-         nullif(b2 - b1, 0) AS amount, size AS top,
+         CASE WHEN NOT u1 AND NOT u2 THEN nullif(b2 - b1, 0) END AS amount, size AS top,
          CASE WHEN b1 > 0 THEN printf(' (%+.1f %%)', 100.0 * (b2 - b1) / b1) END AS after,
-         b1 AS control_bytes, b2 AS test_bytes, b2 - b1 AS diff_bytes, NULL AS phase, NULL AS function, NULL AS op,
+         CASE WHEN NOT u1 THEN b1 END AS control_bytes, CASE WHEN NOT u2 THEN b2 END AS test_bytes,
+         CASE WHEN NOT u1 AND NOT u2 THEN b2 - b1 END AS diff_bytes, NULL AS phase, NULL AS function, NULL AS op,
          NULL AS cn, NULL AS tn
   FROM (SELECT *, CASE size WHEN 1e9 THEN 'GB' WHEN 1e6 THEN 'MB' WHEN 1e3 THEN 'kB' ELSE 'B' END AS unit FROM both)
   UNION ALL
@@ -207,19 +224,25 @@ line AS (
                 p2, CASE e2 WHEN -1 THEN '' ELSE ' after event ' || e2 END, n2), NULL, NULL, NULL,
          NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
   FROM both
+  WHERE NOT u1 AND NOT u2
+  UNION ALL
+  SELECT 2, 1, 'host', printf('pinned memory of the host at its peak: %.2f -> %.2f %s, ', h1 / size, h2 / size, unit),
+         CAST(h2 - h1 AS INTEGER), size, CASE WHEN h1 > 0 THEN printf(' (%+.1f %%)', 100.0 * (h2 - h1) / h1) END,
+         CAST(h1 AS INTEGER), CAST(h2 AS INTEGER), CAST(h2 - h1 AS INTEGER), NULL, NULL, NULL, NULL, NULL
+  FROM host
   UNION ALL
   SELECT 3, r.number, 'cause', '', d, size,
          '  ' || CASE r.phase WHEN 'before' THEN 'allocated before the recording began' ELSE r.phase END
            || coalesce('  ' || r.function, '') || coalesce('  ' || r.op, ''),
          c, t, d, r.phase, r.function, r.op, cn, tn
   FROM ranked AS r CROSS JOIN both
-  WHERE r.number <= coalesce(:parts, 5) AND d <> 0
+  WHERE r.number <= coalesce(:parts, 5) AND d <> 0 AND NOT u1 AND NOT u2
   UNION ALL
   SELECT 4, 0, 'rest', '', sum(d), size,
          printf('  %d other part%s', count(*), CASE count(*) WHEN 1 THEN '' ELSE 's' END),
          sum(c), sum(t), sum(d), NULL, NULL, NULL, sum(cn), sum(tn)
   FROM ranked AS r CROSS JOIN both
-  WHERE r.number > coalesce(:parts, 5) AND d <> 0
+  WHERE r.number > coalesce(:parts, 5) AND d <> 0 AND NOT u1 AND NOT u2
   GROUP BY NULL
   UNION ALL
   SELECT 5, number, 'caution', 'caution: ' || text, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
@@ -229,7 +252,8 @@ line AS (
          printf('reserved at the peak: %s%.2f -> %.2f GB', CASE WHEN unrecorded THEN 'at least ' ELSE '' END, r1 / 1e9,
                 r2 / 1e9),
          NULL, NULL, NULL, r1, r2, r2 - r1, NULL, NULL, NULL, NULL, NULL
-  FROM both),
+  FROM both
+  WHERE NOT u1 AND NOT u2),
 sized AS (
   SELECT *, CASE WHEN amount = 0 OR abs(amount) >= 0.005 * top THEN top WHEN abs(amount) >= 5000 THEN 1e6
                  WHEN abs(amount) >= 5 THEN 1e3 ELSE 1.0 END AS size

@@ -1158,7 +1158,8 @@ class Default(InFolder):
                 for rank, times in enumerate(by_rank):
                     length = times[side] + 100
                     self.put(SIDES[side], rank, *[one for at in range(0, 6 * length, length) for one in (
-                        step(at // length, at, length), launch(at + 5, 5, at + 1), kernel("gemm", at + 10, times[side], at + 1),
+                        step(at // length, at, length), launch(at + 5, 5, at + 1),
+                        kernel("gemm", at + 10, times[side], at + 1),
                         *(self.collective(at + 800) if rank < tied else ()))])
         put((900, 900), (900, 960), (900, 840), (900, 980), (900, 980))
         self.assertEqual(self.taken(), (3, 3, None, None))

@@ -7,8 +7,8 @@
 
 static const struct table_column columns_of_compared_ranks[] = {
     {"control_chosen", "",
-     "what to give as control_rank to functions that take 'job'; NULL: the lowest rank. Where nothing "
-     "ties the ranks, the one that differs most"},
+     "what to give as control_rank to functions that take 'job'; NULL: the lowest rank. Where "
+     "nothing ties the ranks, the one that differs most"},
     {"test_chosen", "", "the same for test"},
     {"control_ranks", "",
      "the same ranks for functions that do not take 'job'; of a job those that have steps, with "

@@ -22,8 +22,8 @@ bool steps_walk_take(struct call *call, const struct call_trace *opened, enum la
 
 void steps_walk_close(struct steps_walk *steps);
 
-/* Adds the steps of both sides to `count` pairs, and finishes these: to one, or to a pair of each of
-** the `ranks`, which ascend. */
+/* Adds the steps of both sides to `count` pairs, and finishes these: to one, or to a pair of each
+** of the `ranks`, which ascend. */
 bool pair_steps_add(struct call *call, const struct call_trace *opened, enum step_clock clock,
                     struct pair *pairs, const int64_t *ranks, size_t count);
 

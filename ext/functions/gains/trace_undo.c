@@ -192,7 +192,8 @@ static int undo_produce(struct call *call, struct rows **rows)
     struct result *result = result_new(call->function->column_count);
     double shown = 0, most = UINT32_MAX, fallible = 0;
     if (argument_real(call, UNDO_SHOWN, &shown) && argument_real(call, UNDO_MOST, &most) &&
-        argument_real(call, UNDO_FALLIBLE, &fallible) && compared_sides_open(call, CLOCK_DEVICE, opened) && result)
+        argument_real(call, UNDO_FALLIBLE, &fallible) &&
+        compared_sides_open(call, CLOCK_DEVICE, opened) && result)
         find_rows(call, opened, (size_t)shown, (size_t)most, fallible > 0, result);
     for (int i = 0; i < 2; i++)
         call_trace_close(&opened[i]);

@@ -93,7 +93,8 @@ static bool find_worst(struct call *call, struct snapshot *snapshot, int64_t ran
     int64_t bytes = 0;
     (void)call;
     for (size_t d = 0; d < snapshot->device_count; d++)
-        if (snapshot->devices[d].peak_bytes > bytes)
+        if (snapshot->devices[d].number != MEMORY_OF_HOST &&
+            snapshot->devices[d].peak_bytes > bytes)
             bytes = snapshot->devices[d].peak_bytes;
     if (worst->rank < 0 || bytes > worst->bytes)
         *worst = (struct worst){rank, bytes};

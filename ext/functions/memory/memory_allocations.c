@@ -27,7 +27,8 @@ enum {
 
 static const struct table_column columns_of_allocations[] = {
     [ALLOCATIONS_RANK] = {"rank", "INTEGER", "rank in the file's name, else its order"},
-    [ALLOCATIONS_DEVICE] = {"device", "INTEGER", "number of the device"},
+    [ALLOCATIONS_DEVICE] = {"device", "INTEGER",
+                            "number of the device; -1: pinned memory of the host"},
     [ALLOCATIONS_ADDR] = {"addr", "INTEGER", "address"},
     [ALLOCATIONS_BYTES] = {"bytes", "INTEGER", "bytes that were asked for"},
     [ALLOCATIONS_ALLOC_EVENT] = {"alloc_event", "INTEGER",

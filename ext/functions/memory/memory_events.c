@@ -26,7 +26,7 @@ enum {
 
 static const struct table_column columns_of_events[] = {
     [EVENTS_RANK] = {"rank", "INTEGER", "rank in the file's name, else its order"},
-    [EVENTS_DEVICE] = {"device", "INTEGER", "number of the device"},
+    [EVENTS_DEVICE] = {"device", "INTEGER", "number of the device; -1: pinned memory of the host"},
     [EVENTS_EVENT] = {"event", "INTEGER", "its number on the device, from 0"},
     [EVENTS_ACTION] = {"action", "TEXT",
                        "alloc, free_requested, free_completed, segment_alloc, ..."},

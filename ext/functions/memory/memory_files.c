@@ -10,7 +10,8 @@
 static const struct table_column columns_of_files[] = {
     {"file", "TEXT", "path"},
     {"rank", "INTEGER", "rank in the file's name, else its order"},
-    {"device", "INTEGER", "number of the device; NULL of a file that cannot be read"},
+    {"device", "INTEGER",
+     "number of the device; -1: pinned memory of the host; NULL of a file that cannot be read"},
     {"events", "INTEGER", "events"},
     {"allocations", "INTEGER", "rows of memory_allocations"},
     {"peak_bytes", "INTEGER", "bytes of the allocations that are alive at the peak"},
@@ -23,7 +24,9 @@ static const struct table_column columns_of_files[] = {
     {"first_us", "INTEGER", "us since 1970, of the first event"},
     {"last_us", "INTEGER", "us since 1970, of the last event"},
     {"frames", "INTEGER", "events that have frames"},
-    {"problems", "TEXT", "JSON array of {what, count}: events and blocks that do not fit together"},
+    {"problems", "TEXT",
+     "JSON array of {what, count}: events and blocks that do not fit together, and keys of the "
+     "file that are not read"},
     {"size", "INTEGER", "bytes on disk"},
     {"pickle_size", "INTEGER", "bytes of the pickle"},
 };
@@ -35,6 +38,8 @@ static const struct argument arguments_of_files[] = {
      "or not"},
 };
 
+enum { LONGEST_UNREAD = 100 /* bytes of a key */ };
+
 static void write_problem(struct writer *list, const char *what, int64_t count)
 {
     write_string(list, list->length > 1 ? ",{\"what\":" : "{\"what\":");
@@ -44,7 +49,8 @@ static void write_problem(struct writer *list, const char *what, int64_t count)
     write_string(list, "}");
 }
 
-static void add_problems(struct result *result, const int64_t *problems, const char *failure)
+static void add_problems(struct result *result, const struct snapshot *snapshot,
+                         const int64_t *problems, const char *failure)
 {
     static const char *const texts[MEMORY_PROBLEMS] = {
         [MEMORY_TWICE] = "alloc at an address that is in use",
@@ -59,6 +65,12 @@ static void add_problems(struct result *result, const int64_t *problems, const c
     for (int i = 0; problems && i < MEMORY_PROBLEMS; i++)
         if (problems[i] > 0)
             write_problem(&list, texts[i], problems[i]);
+    for (size_t i = 0; snapshot && i < snapshot->unread_count; i++) {
+        char text[LONGEST_UNREAD + 32];
+        sqlite3_snprintf(sizeof text, text, "key '%.*s' is not read", LONGEST_UNREAD,
+                         snapshot->unread[i]);
+        write_problem(&list, text, 1);
+    }
     write_string(&list, "]");
     if (list.failed)
         result_lost(result);
@@ -100,7 +112,7 @@ static void add_device(struct call *call, struct result *result, const struct sn
                   device->event_count > 0 ? event_time(snapshot, device, 0) : NUMBER_NONE);
     result_number(result, event_time(snapshot, device, (int64_t)device->event_count - 1));
     result_integer(result, count_frames(call, snapshot, device));
-    add_problems(result, device->problems, NULL);
+    add_problems(result, snapshot, device->problems, NULL);
     result_integer(result, snapshot->identity.size);
     result_integer(result, snapshot->pickle.size);
 }
@@ -112,7 +124,7 @@ static void add_other(struct result *result, const struct snapshot_file *file, c
     result_integer(result, file->rank);
     for (int i = 2; i < COUNT_OF(columns_of_files); i++)
         if (strcmp(columns_of_files[i].name, "problems") == 0)
-            add_problems(result, NULL, failure);
+            add_problems(result, NULL, NULL, failure);
         else
             result_null(result);
 }

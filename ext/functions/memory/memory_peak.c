@@ -21,7 +21,7 @@ enum peak_key {
 
 static const struct table_column columns_of_peak[] = {
     {"rank", "INTEGER", "rank in the file's name, else its order"},
-    {"device", "INTEGER", "number of the device"},
+    {"device", "INTEGER", "number of the device; -1: pinned memory of the host"},
     {"phase", "TEXT", "phase; also `cached and rounded`: reserved, but not asked for"},
     {"annotation", "TEXT", "innermost annotation; NULL like the others if it is not in `keys`"},
     {"function", "TEXT", "file and name of the user's innermost frame"},

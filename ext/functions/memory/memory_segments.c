@@ -10,7 +10,7 @@
 
 static const struct table_column columns_of_segments[] = {
     {"rank", "INTEGER", "rank in the file's name, else its order"},
-    {"device", "INTEGER", "number of the device"},
+    {"device", "INTEGER", "number of the device; -1: pinned memory of the host"},
     {"address", "INTEGER", "where it begins"},
     {"stream", "INTEGER", "the stream it is for"},
     {"total_size", "INTEGER", "bytes"},

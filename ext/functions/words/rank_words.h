@@ -14,8 +14,8 @@ void write_left_out(struct writer *text, const struct common_ranks *common);
 /* `rank 0 only in control, ranks 1 and 3 only in test`; nothing if both have the same ranks. */
 void write_alone(struct writer *text, const struct common_ranks *common);
 
-/* What is said of ranks that are compared each with itself: `rank 3: ` before the answer, and of all
-** `each of 12 ranks is compared with itself: 1 slower, 11 equal`. */
+/* What is said of ranks that are compared each with itself: `rank 3: ` before the answer, and of
+** all `each of 12 ranks is compared with itself: 1 slower, 11 equal`. */
 void write_own_rank(struct writer *text, const struct own_ranks *own);
 void write_own_ranks(struct writer *text, const struct own_ranks *own);
 
