@@ -43,15 +43,16 @@ int64_t path_rank(const char *path)
     return rank;
 }
 
+const char coordinate_names[][3] = {"tp", "pp", "dp", "ep"};
+
 struct coordinates coordinates_in(const char *text)
 {
-    static const char kinds[COORDINATES][3] = {"tp", "pp", "dp", "ep"};
     struct coordinates found;
     for (int kind = 0; kind < COORDINATES; kind++) {
         found.of[kind].number = -1;
         found.of[kind].dashed = false;
         for (const char *p = text; *p; p++)
-            if (strncasecmp(p, kinds[kind], 2) == 0 && !(p > text && is_letter(p[-1])) &&
+            if (strncasecmp(p, coordinate_names[kind], 2) == 0 && !(p > text && is_letter(p[-1])) &&
                 number_at(p + 2, &found.of[kind].number))
                 found.of[kind].dashed = p > text && p[-1] == '-' && p[2] == '-';
     }

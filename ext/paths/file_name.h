@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* `tp`, `pp`, ...: by enum coordinate. */
+extern const char coordinate_names[][3];
+
 /* The place of a rank in a job, by kind of parallelism (T7.7). */
 enum coordinate { COORDINATE_TP, COORDINATE_PP, COORDINATE_DP, COORDINATE_EP, COORDINATES };
 

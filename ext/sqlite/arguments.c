@@ -239,7 +239,7 @@ static bool is_job(const char *text, const char **ranks)
     if (sqlite3_strnicmp(text, "job", 3) != 0)
         return false;
     *ranks = text + 3 + strspn(text + 3, " ");
-    return **ranks == '[' || !text[3];
+    return **ranks == '[' || !text[3] || text[3] == ' ';
 }
 
 bool argument_selection(struct call *call, int argument, struct selection *selection)
@@ -269,7 +269,8 @@ bool argument_selection(struct call *call, int argument, struct selection *selec
         selection->kind = SELECT_FIRST;
     else if (steady && is_phase(text))
         return select_phase(call, selection, text);
-    else
+    else if (facts->role != NAMES_RANKS ||
+             !selection_read_place(selection, selection->job ? ranks : text))
         return select_elements(call, argument, selection->job ? ranks : NULL, expected, selection,
                                &capacity);
     return true;

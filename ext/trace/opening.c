@@ -145,19 +145,43 @@ static bool check_members(struct trace *trace, const struct trace_request *reque
                        (long long)trace->count, first->file->trouble.text);
 }
 
+/* Whether a rank is at the place that was asked for. */
+static bool check_place(const struct trace *trace, const struct trace_request *request,
+                        struct failure *failure)
+{
+    size_t count = 0;
+    if (request->ranks->kind != SELECT_AT)
+        return true;
+    struct coordinates *there = memory_items(trace->count, sizeof *there);
+    if (!there)
+        return failure_memory(failure);
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace->members[i].is_trace)
+            there[count++] = member_coordinates(&trace->members[i]);
+    bool done =
+        selection_check_place(request->ranks, there, count, request->subject, failure);
+    memory_free(there);
+    return done;
+}
+
 static bool choose_ranks(struct trace *trace, const struct trace_request *request,
                          struct failure *failure)
 {
     const struct selection *ranks = request->ranks;
     if (trace->unclear)
         return true;
-    if (!selection_check(ranks, trace->ranks, trace->rank_count, request->subject, "rank", failure))
+    if (!selection_check(ranks, trace->ranks, trace->rank_count, request->subject, "rank",
+                         failure) ||
+        !check_place(trace, request, failure))
         return false;
     for (size_t i = 0; i < trace->count; i++) {
         struct trace_member *member = &trace->members[i];
         if (!member->is_trace)
             continue;
-        if (ranks->kind == SELECT_LIST)
+        const struct coordinates at = member_coordinates(member);
+        if (ranks->kind == SELECT_AT)
+            member->chosen = selection_is_at(ranks, &at);
+        else if (ranks->kind == SELECT_LIST)
             member->chosen = has_integer(ranks->values, ranks->count, member->rank);
         else
             member->chosen = ranks->kind == SELECT_ALL || member->rank_index == 0;

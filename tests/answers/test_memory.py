@@ -300,6 +300,13 @@ class Summary(Memory):
             with self.assertRaises(sqlite3.Error):
                 self.rows("SELECT * FROM memory_peak('d.pickle')")
 
+    def test_ranks_by_their_place(self):
+        for rank in (0, 1):
+            self.dump(f"a/tp{rank}_pp0_rank{rank}.pickle", self.sized(7 + rank))
+        self.assertEqual(self.rows("SELECT rank, peak_bytes FROM memory_files('a', 'tp=1,pp=0')"), [(1, 8)])
+        with self.assertRaisesRegex(sqlite3.Error, r"^memory_files: 'a' has no rank at tp=2 \(tp: 0, 1; pp: 0\)"):
+            self.rows("SELECT * FROM memory_files('a', 'tp=2')")
+
     def test_keys_that_are_not_read(self):
         self.dump("a/rank0.pickle", {**self.sized(7), "allocator_settings": {}, "external_annotations": [],
                                      "new 'key'": 5, "other": []})

@@ -2,6 +2,7 @@
 import json
 import os
 import random
+import sqlite3
 import unittest
 
 from made import InFolder, document, event, kernel, launch, step, write
@@ -327,6 +328,38 @@ class Replicas(Ranks):
         self.assertEqual(self.ranks(columns="file, rank, tp, dp"), [
             (f"dp{replica}_pp0_tp{rank}_dcp0_ep0_rank{rank}.1750.pt.trace.json", 2 * replica + rank, rank, replica)
             for replica in (0, 1) for rank in (0, 1)])
+
+    def test_are_chosen_by_their_place(self):
+        """T7.7, wherever ranks are chosen."""
+        for replica in (0, 1):
+            for rank in (0, 1):
+                self.write(replica, rank)
+        for place, ranks in (("dp=1", [2, 3]), ("tp=0", [0, 2]), (" TP=0 , dp=1 ", [2]), ("pp=0", [0, 1, 2, 3]),
+                             ("tp=0,pp=0,dp=0,ep=0", [0]), ("dp=01", [2, 3])):
+            for function in ("trace_events('d', '{}')", "trace_ops('d', '{}')", "trace_step_time('d', 'job {}')",
+                             "trace_step_time('d', '{}')"):
+                with self.subTest(place=place, function=function):
+                    found = [rank for rank, in self.rows("SELECT DISTINCT rank FROM "
+                                                         + function.format(place) + " ORDER BY 1")]
+                    self.assertEqual(found, ranks[:1] if "job" in function else ranks)
+        self.assertEqual(self.rows("SELECT control_chosen, test_chosen, control_ranks FROM"
+                                   " trace_compared_ranks('d', 'd', 'tp=0', 'job dp=1')"), [("[0,2]", "job [2,3]", "[0,2]")])
+        self.assertEqual(self.rows("SELECT text FROM trace_summary('d', 'd', 'dp=1,tp=1', 'dp=1,tp=0') WHERE line = 2"),
+                         self.rows("SELECT text FROM trace_summary('d', 'd', 3, 2) WHERE line = 2"))
+        there = "tp: 0, 1; pp: 0; dp: 0, 1; ep: 0"
+        self.assert_error(f"trace_ops: the trace has no rank at tp=7 ({there})", "SELECT * FROM trace_ops('d', 'tp=7')")
+        self.assert_error(f"trace_summary: 'd' has no rank at tp=1,dp=2 ({there})",
+                          "SELECT * FROM trace_summary('d', 'd', 0, 'dp=2,tp=1')")
+        for wrong in ("tp=", "tp=-1", "tp=0,", "tp=0,tp=1", "xp=0", "tp 0", "tp=0;pp=0", "job tp", "tp=99999999999999999999"):
+            with self.assertRaisesRegex(sqlite3.Error, "must be an integer"):
+                self.rows("SELECT * FROM trace_step_time('d', ?)", wrong)
+        write("plain.json", document(event("x", 0, 1)))
+        self.assert_error("trace_ops: the trace has no rank at tp=0 (no name or label of a file tells tp, pp, dp or ep)",
+                          "SELECT * FROM trace_ops('plain.json', 'tp=0')")
+        write("many.json", document(*[event("x", 0, 1, pid=f"[TP{n:04}] 1") for n in range(300)]))
+        with self.assertRaisesRegex(sqlite3.Error, r"at tp=999 \(tp: 0, 1, .*, [.]{3}\)$"):
+            self.rows("SELECT * FROM trace_ops('many.json', 'tp=999')")
+        self.assertEqual(self.rows("SELECT DISTINCT rank FROM trace_ops('many.json', 'tp=299')"), [(299,)])
 
     def test_nothing_ties_replicas(self):
         """Q2, Q3.4: their collectives are not one, though groups have one name; those of ranks of a replica are."""

@@ -75,7 +75,7 @@ static bool facts_units(struct answer_facts *facts)
     for (size_t i = 0; done && !facts->has_units && i < facts->unit_count; i++) {
         struct answer_unit *unit = &facts->units[i];
         const struct selection *each = facts->pair.ranks.each;
-        struct selection own = {SELECT_LIST, &unit->rank, 1, NULL, false};
+        struct selection own = {.kind = SELECT_LIST, .values = &unit->rank, .count = 1};
         done = facts->pair.is_job
                    ? open_sides(facts, &own, &own, unit->opened, &unit->open)
                    : open_sides(facts, &each[0], &each[1], unit->opened, &unit->open);

@@ -53,7 +53,8 @@ static bool choose_own(struct call *call, enum step_clock clock, const struct ga
     if (!own_ranks_find(call, compared->each, clock, limits, &compared->own))
         return false;
     for (int i = 0; i < 2 && compared->own.there; i++) {
-        const struct selection rank = {SELECT_LIST, &compared->own.rank, 1, NULL, false};
+        const struct selection rank = {
+            .kind = SELECT_LIST, .values = &compared->own.rank, .count = 1};
         selection_clear(&compared->chosen[i]);
         selection_clear(&compared->each[i]);
         if (!selection_copy(&compared->chosen[i], &rank) ||
@@ -64,6 +65,34 @@ static bool choose_own(struct call *call, enum step_clock clock, const struct ga
     return true;
 }
 
+/* Makes a place the ranks that are there. */
+static bool list_place(struct call *call, int side, struct selection *ranks)
+{
+    static const char *const subjects[] = {"control", "test"};
+    const struct selection all = {.kind = SELECT_ALL};
+    const struct call_trace_request request = {.side = side,
+                                               .use = TRACE_FOR_EVENTS,
+                                               .subject = subjects[side],
+                                               .quoted = true,
+                                               .ranks = ranks,
+                                               .iterations = &all};
+    struct call_trace opened;
+    if (ranks->kind != SELECT_AT)
+        return true;
+    if (!call_trace_open(call, &request, &opened))
+        return false;
+    const struct trace *trace = &opened.trace;
+    bool done = memory_assign(&ranks->values, memory_items(trace->count, sizeof *ranks->values)) ||
+                failure_memory(&call->failure);
+    for (size_t i = 0; done && i < trace->count; i++)
+        if (trace->members[i].chosen)
+            ranks->values[ranks->count++] = trace->members[i].rank;
+    ranks->count = sort_integers(ranks->values, ranks->count);
+    ranks->kind = SELECT_LIST;
+    call_trace_close(&opened);
+    return done;
+}
+
 bool compared_ranks_find(struct call *call, enum step_clock clock,
                          const struct gate_limits *limits, struct compared_ranks *compared)
 {
@@ -71,7 +100,8 @@ bool compared_ranks_find(struct call *call, enum step_clock clock,
     struct selection *chosen = compared->chosen;
     *compared = (struct compared_ranks){.chosen = {{.kind = SELECT_DEFAULT}}, .ranks = NUMBER_NONE};
     bool done = argument_selection(call, argument_of(call, NAMES_RANKS, 0), &chosen[0]) &&
-                argument_selection(call, argument_of(call, NAMES_RANKS, 1), &chosen[1]);
+                argument_selection(call, argument_of(call, NAMES_RANKS, 1), &chosen[1]) &&
+                list_place(call, 0, &chosen[0]) && list_place(call, 1, &chosen[1]);
     bool given = chosen[0].kind != SELECT_DEFAULT || chosen[1].kind != SELECT_DEFAULT;
     if (done && (!given || chosen[0].job || chosen[1].job))
         done = call_common_ranks(call, &common);

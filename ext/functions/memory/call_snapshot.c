@@ -5,6 +5,7 @@
 #include "chart/writer.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "platform/path.h"
 
 static int file_order(const void *a, const void *b)
 {
@@ -59,8 +60,28 @@ static bool keep_files(struct call *call, struct call_snapshots *snapshots)
     return true;
 }
 
+/* Lists the ranks at the place that was asked for; their names tell it (T7.7). */
+static bool find_place(struct call *call, const char *subject, struct call_snapshots *snapshots)
+{
+    struct selection *ranks = &snapshots->ranks;
+    struct coordinates *there = memory_items(snapshots->count, sizeof *there);
+    ranks->values = memory_items(snapshots->count, sizeof *ranks->values);
+    bool done = (there && ranks->values) || failure_memory(&call->failure);
+    for (size_t i = 0; done && i < snapshots->count; i++)
+        there[i] = coordinates_in(path_name(snapshots->files[i].path));
+    done = done &&
+           selection_check_place(ranks, there, snapshots->count, subject, &call->failure);
+    for (size_t i = 0; done && i < snapshots->count; i++)
+        if (selection_is_at(ranks, &there[i]))
+            ranks->values[ranks->count++] = snapshots->files[i].rank;
+    ranks->count = sort_integers(ranks->values, ranks->count);
+    ranks->kind = SELECT_LIST;
+    memory_free(there);
+    return done;
+}
+
 /* Whether the ranks that were asked for are there. */
-static bool check_ranks(struct call *call, int argument, const struct call_snapshots *snapshots)
+static bool check_ranks(struct call *call, int argument, struct call_snapshots *snapshots)
 {
     int64_t *there = memory_zeroed(snapshots->count, sizeof *there);
     const char *text = (const char *)sqlite3_value_text(call->values[argument]);
@@ -75,7 +96,9 @@ static bool check_ranks(struct call *call, int argument, const struct call_snaps
     }
     for (size_t i = 0; i < snapshots->count; i++)
         there[i] = snapshots->files[i].rank;
-    bool done = selection_check(&snapshots->ranks, there, drop_doubles(there, snapshots->count),
+    bool done = snapshots->ranks.kind == SELECT_AT
+                    ? find_place(call, subject.bytes, snapshots)
+                    : selection_check(&snapshots->ranks, there, drop_doubles(there, snapshots->count),
                                 subject.bytes, "rank", &call->failure);
     memory_free(there);
     writer_clear(&subject);
