@@ -17,6 +17,8 @@
 #define OVERRUN_LONE_PART 20      /* one in so many of the device time is too much: I1.4 */
 #define BEYOND_NS 60000000000     /* beyond the end of the recording: I2 */
 #define UNTIMED_LEAST 2           /* events at 0: I3 */
+#define EARLY_NS 10000            /* before the launch: I13 */
+#define EARLY_PART 2              /* one in so many of the work: I13 */
 #define OUT_OF_STEP_PART 4        /* one in so many of the host's time: I7 */
 #define OUT_OF_STEP_LEAST 3       /* steps: I7 */
 

@@ -1,4 +1,4 @@
-"""trace_health (I1 to I12): each rule, each of its thresholds from both sides, and how odd times are read."""
+"""trace_health (I1 to I13): each rule, each of its thresholds from both sides, and how odd times are read."""
 import csv
 import json
 import os
@@ -138,7 +138,7 @@ class NoTime(Asking):
         self.assertEqual(self.read("ts_ns, dur"), [(1005000, 5), *[(None, None)] * 3])
         self.assertEqual(self.value("SELECT start_ns FROM trace_files('t.json')"), 1000000)
         self.assertEqual(self.found(*base, *gone[0][:2], *gone[1][:2]), [("no time", "note", 2, 3)])
-        self.assertEqual(self.found(*base, *gone[0][:1], *gone[1][:1]), [])
+        self.assertEqual(self.found(*base, *gone[0][:1], *gone[1][:1]), [("before launch", "note", 1, 2)])
         self.assertEqual(self.what(*base, *gone[0], *gone[1], event("op", 0, 5)), ["3 of 4 kernels have duration 0"])
 
     def test_of_the_host(self):
@@ -362,6 +362,37 @@ class Cut(Asking):
         events = [json.dumps(event("op", i, 1)) for i in range(5)]
         write("t.json", f'[{events[0]}, {{"ph": "X" "name"}}, {", ".join(events[1:])}]')
         self.assertEqual(self.rows("SELECT severity, count, total FROM trace_health('t.json')"), [("note", 1, 6)])
+
+
+class BeforeLaunch(Asking):
+    """I13"""
+
+    def early(self, count, by=100, of=6):
+        return [one for i in range(of) for one in launched("a", 1000 * i + 500, 10, i + 1,
+                                                           1000 * i + (500 - by if i < count else 510))]
+
+    def test_half_of_the_work(self):
+        columns = "\"check\", severity, count, total, name, ts_ns, what"
+        self.assertEqual(self.found(*self.early(3, 360), columns=columns), [
+            ("before launch", "wrong", 3, 6, "a", 140000, "3 of 6 device events start before their launch: the"
+             " device's clock is at least 360 us behind the host's")])
+        self.assertEqual(self.found(*self.early(2), columns=columns), [
+            ("before launch", "note", 2, 6, "a", 400000, "2 of 6 device events start before their launch, by up to"
+             " 100 us")])
+        self.assertEqual(self.what(*self.early(1)), ["1 of 6 device events starts before its launch, by up to 100 us"])
+        for count, of, severity in ((2, 2, "note"), (2, 4, "note"), (3, 3, "wrong"), (3, 7, "wrong"), (3, 8, "note"),
+                                    (4, 8, "wrong")):
+            with self.subTest(count=count, of=of):
+                self.assertEqual(self.found(*self.early(count, of=of), columns="severity"), [(severity,)])
+
+    def test_10_us(self):
+        """A healthy recording has 6."""
+        for by, found in ((7.5, 0), (10, 0), (10.001, 1), (13.333, 1)):
+            self.assertEqual(len(self.found(*self.early(6, by))), found, by)
+
+    def test_in_steps(self):
+        self.assertEqual(self.found(step(1, 0, 900), step(2, 1000, 900), *self.early(1), columns="steps, first_step"),
+                         [(1, 1)])
 
 
 class Files(Asking):

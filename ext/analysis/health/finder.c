@@ -82,3 +82,31 @@ bool find_processes(struct health_finder *finder)
     finding_end(finder, &finding);
     return done;
 }
+
+bool find_early(struct health_finder *finder)
+{
+    const struct columns *columns = &finder->file->columns;
+    struct health_finding finding;
+    finding_begin(finder, HEALTH_BEFORE_LAUNCH, &finding);
+    for (size_t row = columns_find(columns, 0, KIND_WORK); row < columns->count;
+         row = columns_find(columns, row + 1, KIND_WORK)) {
+        uint32_t launch = columns->link[row];
+        int64_t by;
+        if (!stopper_goes_on(finder->stopper, row, finder->failure))
+            return false;
+        if (launch == ROW_NONE || columns->ts[row] == NUMBER_NONE ||
+            columns->ts[launch] == NUMBER_NONE)
+            continue;
+        finding.total++;
+        if (__builtin_sub_overflow(columns->ts[launch], columns->ts[row], &by) || by <= EARLY_NS)
+            continue;
+        finding.count++;
+        finding.longest = by > finding.longest ? by : finding.longest;
+        finding_exemplify(&finding, (uint32_t)row, columns->ts[row]);
+        finding_tell_step(finder, step_of(finder->member->steps, row));
+    }
+    if (finding.count >= MANY_LEAST && finding.count >= finding.total / EARLY_PART)
+        finding.severity = HEALTH_WRONG;
+    finding_end(finder, &finding);
+    return true;
+}

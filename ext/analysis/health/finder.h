@@ -46,4 +46,7 @@ void finding_end(struct health_finder *finder, struct health_finding *finding);
 /* I10: launches of several pids that have device work. */
 bool find_processes(struct health_finder *finder);
 
+/* I13: device work that starts before its launch. */
+bool find_early(struct health_finder *finder);
+
 #endif

@@ -458,6 +458,8 @@ static bool find_all(struct health_finder *finder, const unsigned char *chosen)
         find_end(finder);
         find_empty(finder);
         find_no_launch(finder);
+        if (!find_early(finder))
+            return false;
     } else {
         find_no_work(finder);
     }
@@ -484,7 +486,8 @@ bool health_find(struct health *health, const struct trace_member *member,
 
 const char *health_check_name(enum health_check check)
 {
-    static const char *const names[] = {[HEALTH_COPY] = "copy",
+    static const char *const names[] = {[HEALTH_BEFORE_LAUNCH] = "before launch",
+                                        [HEALTH_COPY] = "copy",
                                         [HEALTH_CUT] = "cut",
                                         [HEALTH_CYCLES] = "cycles",
                                         [HEALTH_EMPTY_STEPS] = "empty steps",

@@ -7,6 +7,7 @@
 #include "trace/trace.h"
 
 enum health_check { /* in the order of their names */
+    HEALTH_BEFORE_LAUNCH,
     HEALTH_COPY,
     HEALTH_CUT,
     HEALTH_CYCLES,
@@ -40,7 +41,7 @@ struct health_finding {
     int64_t time;  /* ns, as recorded */
     int64_t other; /* ns; HEALTH_TOO_LONG: as read; NO_LAUNCH: of all device work; OUT_OF_STEP: of
                    ** the host. NOT_TIED: the lowest rank; COPY: enum copy */
-    int64_t longest; /* ns, as recorded: HEALTH_TOO_LONG */
+    int64_t longest; /* ns: HEALTH_TOO_LONG as recorded; BEFORE_LAUNCH before it */
     int64_t steps, first_step, last_step; /* NUMBER_NONE: none */
     int64_t of_steps;                     /* how many the file has */
     uint32_t row;                         /* an example; ROW_NONE */

@@ -122,7 +122,7 @@ static bool add_by_host(struct answer *answer)
     struct call_pair *by_host = &answer->by_host;
     if (answer->facts.pair.clock == CLOCK_HOST)
         return true;
-    if (!call_pair_open(call, CLOCK_HOST, false, by_host))
+    if (!call_pair_open(call, CLOCK_HOST, NULL, by_host))
         return false;
     const struct pair_side *sides = by_host->pair.sides;
     if (sides[0].windows > 0 && sides[1].windows > 0) {

@@ -73,7 +73,7 @@ static int diagnoses_produce(struct call *call, struct rows **rows)
     struct result *result = result_new(call->function->column_count);
     enum step_clock clock;
     if (argument_step_clock(call, DIAGNOSES_CLOCK, &clock) &&
-        facts_open(call, clock, false, &facts) && facts.judged > JUDGED_CANNOT &&
+        facts_open(call, clock, NULL, &facts) && facts.judged > JUDGED_CANNOT &&
         diagnoses_find(&facts, NULL, 0, &found))
         add_rows(result, &found);
     diagnoses_clear(&found);

@@ -264,17 +264,38 @@ static bool find_load(struct answer_facts *facts)
            (find_waiting(facts) && find_other_work(facts));
 }
 
+static void close_sides(struct call_trace *opened, bool open)
+{
+    for (int side = 0; open && side < 2; side++)
+        call_trace_close(&opened[side]);
+}
+
+/* Finds what cannot be trusted of the ranks that are compared, also of those that are compared each
+** with itself. */
+static bool find_trust(struct answer_facts *facts)
+{
+    const struct compared_ranks *ranks = &facts->pair.ranks;
+    const struct pair_side *sides = facts->pair.pair.sides;
+    const double means[] = {sides[0].mean, sides[1].mean};
+    struct call_trace opened[2];
+    bool open = false;
+    bool done = ranks->own.there
+                    ? open_sides(facts, &ranks->of_own[0], &ranks->of_own[1], opened, &open)
+                    : facts_each(facts);
+    done = done && call_trust_find(facts->call, open ? opened : facts->each, facts->pair.clock,
+                                   means, &facts->trust);
+    close_sides(opened, open);
+    return done;
+}
+
 bool facts_open(struct call *call, enum step_clock clock, const struct gate_limits *limits,
                 struct answer_facts *facts)
 {
     *facts = (struct answer_facts){.call = call};
     if (!call_pair_open(call, clock, limits, &facts->pair))
         return false;
-    const struct pair_side *sides = facts->pair.pair.sides;
-    const double means[] = {sides[0].mean, sides[1].mean};
     bool empty = facts->pair.verdict.is == VERDICT_NOTHING;
-    if (!empty &&
-        (!facts_each(facts) || !call_trust_find(call, facts->each, clock, means, &facts->trust)))
+    if (!empty && !find_trust(facts))
         return false;
     bool trusted = !trust_decides(&facts->trust); /* C24 */
     if (trusted && !find_load(facts))
@@ -282,12 +303,6 @@ bool facts_open(struct call *call, enum step_clock clock, const struct gate_limi
     facts->judged = trusted ? judge(&facts->pair.pair, &facts->pair.verdict, &facts->load)
                             : JUDGED_CANNOT;
     return true;
-}
-
-static void close_sides(struct call_trace *opened, bool open)
-{
-    for (int side = 0; open && side < 2; side++)
-        call_trace_close(&opened[side]);
 }
 
 bool facts_compile(struct answer_facts *facts, int first_log)

@@ -56,7 +56,7 @@ static bool choose_own(struct call *call, enum step_clock clock, const struct ga
         const struct selection rank = {
             .kind = SELECT_LIST, .values = &compared->own.rank, .count = 1};
         selection_clear(&compared->chosen[i]);
-        selection_clear(&compared->each[i]);
+        compared->of_own[i] = compared->each[i];
         if (!selection_copy(&compared->chosen[i], &rank) ||
             !selection_copy(&compared->each[i], &rank))
             return failure_memory(&call->failure);
@@ -126,6 +126,7 @@ void compared_ranks_clear(struct compared_ranks *compared)
     for (int i = 0; i < 2; i++) {
         selection_clear(&compared->chosen[i]);
         selection_clear(&compared->each[i]);
+        selection_clear(&compared->of_own[i]);
     }
     common_ranks_clear(&compared->left_out);
 }

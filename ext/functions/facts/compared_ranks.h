@@ -15,7 +15,8 @@ struct compared_ranks {
     struct selection each[2];
     int64_t ranks;                /* of the jobs; NUMBER_NONE if no side is one */
     struct common_ranks left_out; /* without the argument for ranks: these, and others; else none */
-    struct own_ranks own;         /* if they are there, the rank is what is chosen */
+    struct own_ranks own;         /* if they are there, the rank is what is chosen, and */
+    struct selection of_own[2];   /* these are all of them */
 };
 
 /* `limits`: a gate asks, with these (own_ranks.h); else NULL. On failure, fills call->failure; to

@@ -10,7 +10,8 @@ static const struct table_column columns_of_health[] = {
     {"rank", "INTEGER", "rank of the file; NULL: of none, or several"},
     {"check", "TEXT",
      "too long, no time, kernels lost, graphs lost, no device work, end, empty steps, out of step, "
-     "no launch, cut, ranks in one file, several processes, cycles, copy or not tied"},
+     "no launch, before launch, cut, ranks in one file, several processes, cycles, copy or not "
+     "tied"},
     {"severity", "TEXT",
      "wrong: results would be wrong; incomplete: parts are missing; note: results are right"},
     {"count", "INTEGER", "how much was found"},

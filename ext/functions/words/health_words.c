@@ -67,6 +67,17 @@ static void write_end(struct writer *text, const struct health_finding *finding)
         write_format(text, ", in %lld step%s", (long long)finding->steps, plural(finding->steps));
 }
 
+static void write_early(struct writer *text, const struct health_finding *finding)
+{
+    bool one = finding->count == 1, clock = finding->severity == HEALTH_WRONG;
+    write_format(text, "%lld of %lld device event%s start%s before %s launch",
+                 (long long)finding->count, (long long)finding->total, plural(finding->total),
+                 one ? "s" : "", one ? "its" : "their");
+    write_string(text, clock ? ": the device's clock is at least " : ", by up to ");
+    write_time(text, finding->longest);
+    write_string(text, clock ? " behind the host's" : "");
+}
+
 enum { LABELS_LENGTH = 400 /* bytes of a list of labels */ };
 
 static void write_labels(struct writer *text, const struct trace_file *file)
@@ -86,6 +97,9 @@ void health_write(struct writer *text, const struct health_finding *finding)
 {
     long long count = finding->count, total = finding->total;
     switch (finding->check) {
+    case HEALTH_BEFORE_LAUNCH:
+        write_early(text, finding);
+        break;
     case HEALTH_COPY:
         write_string(text, finding->other == COPY_OF_CAPTURE
                                ? "left out: a recording of the capture of graphs"
