@@ -156,6 +156,10 @@ def write_traces(folder):
     write(place("snapshots/rank0.pickle"), pickle.dumps(snapshot(1)))
     write(place("snapshots/rank1.pickle.gz"), pickle.dumps(snapshot(6), protocol=2))
     write(place("no snapshots/rank0.pickle"), pickle.dumps([1]))
+    write(place("pinned/dp0.pickle"), pickle.dumps({
+        "segments": [], "device_traces": [], "new": 1,
+        "host_segments": [{"address": 8, "total_size": 9, "active_size": 5}],
+        "host_traces": [{"action": "alloc", "addr": 5, "size": 7}]}))
     write(place("snapshots/cut"), pickle.dumps(snapshot(6))[:-9])
     dumps = hung_job(21).dumps
     write_dumps({rank: dumps[rank] for rank in list(dumps)[:12]}, place("hangs"))

@@ -350,6 +350,14 @@ static const struct trial {
     {.name = "files as they come",
      .sql = "SELECT rank, name, pid FROM trace_events('labels');"
             "SELECT iteration, name FROM trace_ops('come', 2)"},
+    {.name = "ranks by their place",
+     .sql = "SELECT * FROM trace_health('labels'); SELECT name FROM trace_ops('labels', 'tp=0');"
+            "SELECT * FROM trace_compared_ranks('labels', 'labels', 'tp=1', 'tp=1')"},
+    {.name = "no rank at a place",
+     .sql = "SELECT * FROM trace_ops('labels', 'tp=7')",
+     .fails = true},
+    {.name = "memory of the host",
+     .sql = "SELECT * FROM memory_files('pinned', 'dp=0')"},
     {.name = "files as they come, listed",
      .sql = "SELECT * FROM trace_files('come')",
      .tells = true},
