@@ -38,7 +38,8 @@ bool selection_copy(struct selection *to, const struct selection *from)
     return done;
 }
 
-/* Adds numbers to a list of so many bytes; returns how many it has then, at most LIST_LENGTH + 32. */
+/* Adds numbers to a list of so many bytes; returns how many it has then, at most
+** LIST_LENGTH + 32. */
 static size_t write_numbers(char *list, size_t length, const int64_t *numbers, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -490,7 +490,7 @@ class AnyPair(InFolder):
             for length in lengths:
                 ends.append(ends[-1] + length)
             return document(*(step(number, start, length) for number, (start, length) in enumerate(zip(ends, lengths))),
-                            event("op", 0, ends[-1]))
+                            event("op", 0, ends[-1]), *self.tying(ends[:-1]))
         for first, second, count in ((9005000, 9105000, 2), (85180, 155340, 2), (1185180, 1255340, 12),
                                      (9185000, 9255000, 12)):
             for rank in range(count):
@@ -499,6 +499,11 @@ class AnyPair(InFolder):
                                                           **trace(first + slower, second + slower)})
             found = self.check(f"{count}/a", f"{count}/b")
             self.assertRegex(found[1], r"one(?: recording)? per side: see trace_ab$")
+
+    @staticmethod
+    def tying(starts):
+        """Collectives that tie ranks without device work, of a thread that is in no step."""
+        return [event("gloo:all_reduce", start + 1, 2, cat="user_annotation", tid=9) for start in starts]
 
     @staticmethod
     def of_lengths(*lengths, op="op"):
@@ -527,6 +532,7 @@ class AnyPair(InFolder):
             lengths[5:7] = [3000, 2000]
             for rank in ranks:
                 trace = self.of_lengths(*lengths)
+                trace["traceEvents"] += self.tying(sum(lengths[:number]) for number in range(42))
                 if rank in (3, 4) and side == "b":  # without steps
                     trace["traceEvents"] = [each for each in trace["traceEvents"] if each["cat"] == "cpu_op"]
                 write(f"{side}/{rank}.json", {"distributedInfo": {"rank": rank, "world_size": 24}, **trace})

@@ -343,18 +343,21 @@ class Replicas(Ranks):
                                                          + function.format(place) + " ORDER BY 1")]
                     self.assertEqual(found, ranks[:1] if "job" in function else ranks)
         self.assertEqual(self.rows("SELECT control_chosen, test_chosen, control_ranks FROM"
-                                   " trace_compared_ranks('d', 'd', 'tp=0', 'job dp=1')"), [("[0,2]", "job [2,3]", "[0,2]")])
+                                   " trace_compared_ranks('d', 'd', 'tp=0', 'job dp=1')"),
+                         [("[0,2]", "job [2,3]", "[0,2]")])
         self.assertEqual(self.rows("SELECT text FROM trace_summary('d', 'd', 'dp=1,tp=1', 'dp=1,tp=0') WHERE line = 2"),
                          self.rows("SELECT text FROM trace_summary('d', 'd', 3, 2) WHERE line = 2"))
         there = "tp: 0, 1; pp: 0; dp: 0, 1; ep: 0"
         self.assert_error(f"trace_ops: the trace has no rank at tp=7 ({there})", "SELECT * FROM trace_ops('d', 'tp=7')")
         self.assert_error(f"trace_summary: 'd' has no rank at tp=1,dp=2 ({there})",
                           "SELECT * FROM trace_summary('d', 'd', 0, 'dp=2,tp=1')")
-        for wrong in ("tp=", "tp=-1", "tp=0,", "tp=0,tp=1", "xp=0", "tp 0", "tp=0;pp=0", "job tp", "tp=99999999999999999999"):
+        for wrong in ("tp=", "tp=-1", "tp=0,", "tp=0,tp=1", "xp=0", "tp 0", "tp=0;pp=0", "job tp",
+                      "tp=99999999999999999999"):
             with self.assertRaisesRegex(sqlite3.Error, "must be an integer"):
                 self.rows("SELECT * FROM trace_step_time('d', ?)", wrong)
         write("plain.json", document(event("x", 0, 1)))
-        self.assert_error("trace_ops: the trace has no rank at tp=0 (no name or label of a file tells tp, pp, dp or ep)",
+        self.assert_error("trace_ops: the trace has no rank at tp=0 (no name or label of a file tells tp, pp, dp or"
+                          " ep)",
                           "SELECT * FROM trace_ops('plain.json', 'tp=0')")
         write("many.json", document(*[event("x", 0, 1, pid=f"[TP{n:04}] 1") for n in range(300)]))
         with self.assertRaisesRegex(sqlite3.Error, r"at tp=999 \(tp: 0, 1, .*, [.]{3}\)$"):

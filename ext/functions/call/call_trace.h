@@ -113,8 +113,8 @@ int call_trace_rows(struct call *call, const struct call_trace_request *request,
 #define SELECTIONS_OF_DIFF SELECTIONS_OF_STEPS, {DEVICE_TYPE_ARGUMENT}
 #define SELECTIONS_OF_JOB \
     SELECTIONS_BY(TAKES_RANKS_OR_JOB, \
-                  "integer, JSON array, a place as 'tp=0,pp=1', 'all' or 'job', all ranks as one; " \
-                  "default 'job' if both have several ranks, else the lowest")
+                  "integer, JSON array, a place as 'tp=0,pp=1', 'all' or 'job', all ranks as " \
+                  "one; default 'job' if both have several ranks, else the lowest")
 /* clang-format on */
 #define USE_SHORT_NAME_ARGUMENT             \
     "use_short_name", TAKES_INTEGER, false, \

@@ -96,10 +96,11 @@ static bool check_ranks(struct call *call, int argument, struct call_snapshots *
     }
     for (size_t i = 0; i < snapshots->count; i++)
         there[i] = snapshots->files[i].rank;
+    size_t count = drop_doubles(there, snapshots->count);
     bool done = snapshots->ranks.kind == SELECT_AT
                     ? find_place(call, subject.bytes, snapshots)
-                    : selection_check(&snapshots->ranks, there, drop_doubles(there, snapshots->count),
-                                subject.bytes, "rank", &call->failure);
+                    : selection_check(&snapshots->ranks, there, count, subject.bytes, "rank",
+                                      &call->failure);
     memory_free(there);
     writer_clear(&subject);
     return done;
