@@ -715,9 +715,10 @@ class States(OnPage):
             write(f"{folder}/rank{rank}.json", content)
 
     def test_ranks(self):
+        """As one job, though nothing ties them."""
         self.ranks("control", (0, 1), 2)
         self.ranks("test", (0, 1), 2, slower=2)
-        page = self.page("control", "test")
+        page = self.page("control", "test", "job", "job")
         self.assertEqual([row[0].text for row in cells(section(page, "ranks").one("table", class_="ranks"))],
                          ["rank 0", "rank 1"])
         lanes = [(row[0].text, [part.text for part in row[1].all("i")])
@@ -731,6 +732,7 @@ class States(OnPage):
         page = self.page("control", "test")
         self.assertIn("Ranks left out. Left out of the job: rank 0 (only in control).",
                       page.one("div", class_="callout").text)
+        page = self.page("control", "test", "job [1,2]", "job [1,2]")
         lanes = [(row[0].text, [part.text for part in row[1].all("i")])
                  for row in cells(section(page, "ranks").one("table", class_="path"))]
         self.assertEqual(lanes, [("control, all 2 steps", ["rank 1"]), ("test, all 2 steps", ["rank 1"])])
