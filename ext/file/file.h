@@ -42,6 +42,7 @@ struct process_group {
     uint32_t name;       /* its name, else its description, else its ranks */
     uint32_t ranks;      /* which tell groups of one name apart */
     uint32_t collective; /* of a collective on the host: its name (Q10.1) */
+    uint32_t source, target; /* of a send or receive: the place of a rank in the group (Q2.5) */
 };
 
 /* What XLA's args say of a row (xla.h): ids of names, or NAME_NONE. */

@@ -26,6 +26,7 @@ static const struct {
     CATEGORY("python_function", CATEGORY_PYTHON),
     CATEGORY("gpu_user_annotation", CATEGORY_GPU_ANNOTATION),
     CATEGORY("cuda_sync", CATEGORY_SYNC),
+    CATEGORY("graph_host_node", CATEGORY_SYNC), /* A18 */
     CATEGORY("Trace", CATEGORY_TRACE),
     CATEGORY("Runtime", CATEGORY_CALL),
     CATEGORY("cuda_driver", CATEGORY_DRIVER_CALL),

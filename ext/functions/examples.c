@@ -137,6 +137,10 @@ const struct example examples[] = {
      "       last_rank, bytes, round(busbw_gbs, 1) AS busbw_gbs\n"
      "FROM trace_collectives(" GPU ")\n"
      "LIMIT 4;"},
+    {"trace_collective_rates",
+     "SELECT process_group, group_ranks, collective, calls, round(transfer) AS us, bytes,\n"
+     "       round(busbw_gbs, 1) AS busbw_gbs\n"
+     "FROM trace_collective_rates(" GPU ");"},
     {"trace_compared_ranks", "SELECT control_chosen, test_chosen, control_ranks, test_ranks, "
                              "ranks, why\n"
                              "FROM trace_compared_ranks(" PAIR ");"},

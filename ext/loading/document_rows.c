@@ -306,7 +306,7 @@ static bool take_group(struct document_reading *reading, struct event *event,
 {
     struct trace_file *file = reading->file;
     size_t row = file->columns.count - 1;
-    uint32_t values[GROUP_KEYS] = {NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE};
+    uint32_t values[] = {NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE};
     if (!groups_may(&reading->group_names, file, row, category, reading->failure))
         return reading->failure->code == FAILURE_NONE;
     event_complete(event);

@@ -15,7 +15,8 @@ enum collective_type {
 };
 
 const char *const group_keys[GROUP_KEYS] = {"Process Group Ranks", "Process Group Name",
-                                            "Process Group Description", "Collective name"};
+                                            "Process Group Description", "Collective name",
+                                            "Src Rank", "Dst Rank"};
 
 /* Whether a name is that of a collective, of device work (K3) or of the host (Q10.1). False also if
 ** out of memory. */
@@ -55,7 +56,9 @@ bool groups_add(struct trace_file *file, size_t row, enum category category,
     struct process_group group = {.row = (uint32_t)row,
                                   .ranks = values[GROUP_RANKS],
                                   .name = values[GROUP_NAME],
-                                  .collective = NAME_NONE};
+                                  .collective = NAME_NONE,
+                                  .source = values[GROUP_SOURCE],
+                                  .target = values[GROUP_TARGET]};
     if (group.name == NAME_NONE)
         group.name = values[GROUP_DESCRIPTION];
     if (groups_on_host(category))

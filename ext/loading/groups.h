@@ -13,7 +13,8 @@ struct group_names {
 };
 
 /* Keys of args, and what they say. */
-enum group_key { GROUP_RANKS, GROUP_NAME, GROUP_DESCRIPTION, GROUP_COLLECTIVE, GROUP_KEYS };
+enum group_key { GROUP_RANKS, GROUP_NAME, GROUP_DESCRIPTION, GROUP_COLLECTIVE, GROUP_SOURCE,
+                 GROUP_TARGET, GROUP_KEYS };
 extern const char *const group_keys[GROUP_KEYS];
 
 /* Whether a category is that of operators and annotations of the host. */

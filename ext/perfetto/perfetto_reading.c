@@ -104,7 +104,7 @@ bool reading_group(struct perfetto_reading *reading, const struct packet *packet
 {
     struct trace_file *file = reading->file;
     size_t row = file->columns.count - 1;
-    uint32_t values[GROUP_KEYS] = {NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE};
+    uint32_t values[] = {NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE, NAME_NONE};
     struct protobuf message = packet->message;
     struct arg_text arg;
     if (!groups_in(category))

@@ -28,6 +28,8 @@ class Lines(unittest.TestCase):
             "  +0.300 ms   44 %  host late      waiting for DataLoader next batch, from workers",
             "  +0.180 ms   26 %  communication  nccl:all_reduce, not hidden",
             "  -0.168 ms  -25 %  AdamW.step is fused, where control's uses foreach: 5 -> 1 operators",
+            "  +0.180 ms   26 %  communication  nccl:all_reduce: 0.78 times the bandwidth (54.0 -> 41.9 GB/s)",
+            "  -0.168 ms  -25 %  compute        aten::_fused_adamw_ takes over from 5 operators (AdamW.step)",
             "  +0.160 ms   23 %  compute        aten::layer_norm (DistributedDataParallel.forward)",
             "  +0.120 ms   18 %  compute        EmbeddingBackward0 (backward), only on rank 1",
             "  +0.096 ms   14 %  copies         aten::clone 4 -> 8 per step (DistributedDataParallel.forward)",
@@ -179,6 +181,8 @@ class Gains(InFolder):
             write_gains_pair(f"{seed}/a", f"{seed}/b", seed)
             pair = f"{seed}/a", f"{seed}/b"
             without, rows = (self.rows(self.ASKED, *pair, gains) for gains in (0, 1))
+            if any(text.startswith("caution: gains are not known") for _, text, *_ in rows):
+                continue
             undone = {(round(diff, 7), gain) for diff, gain in self.rows(
                 "SELECT diff_time / 1000, gain_alone / 1000 FROM trace_undo(?, ?, NULL, NULL, NULL, NULL, ?)",
                 *pair, self.room(rows))}
@@ -318,7 +322,7 @@ class AnyPair(InFolder):
                                       at + 100 + 400 * place, dur, own)]
             write(f"{side}.json", document(*events))
         self.assertEqual(self.rows("SELECT words FROM trace_summary('a.json', 'b.json') WHERE class = 'comm'"), [
-            ("nccl:_reduce_scatter_base of bf16, not hidden",), ("nccl:_reduce_scatter_base of f32, not hidden",)])
+            (f"nccl:_reduce_scatter_base of {kind} exposed: 1.5 times as long",) for kind in ("bf16", "f32")])
 
     def test_ranks_of_one_run(self):
         found = self.check(GPU[1], GPU[1], 0, 1)

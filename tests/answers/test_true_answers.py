@@ -63,6 +63,8 @@ def gains_apart(db, control, test, steps=(None, None)):
         return {(*key, round(diff, 7)): gain for *key, diff, gain in rows}
 
     found = by_cause(db.execute(GAINS_OF_SUMMARY, (control, test, *steps)))
+    if all(gain is None for gain in found.values()):  # E12
+        return [], len(found)
     for lines in range(5, 10):
         undone = by_cause(db.execute(GAINS_OF_UNDO, (control, test, *steps, lines)))
         if set(found) <= set(undone):

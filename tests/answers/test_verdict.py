@@ -115,8 +115,9 @@ class Verdict(InFolder):
                          "slower in some steps")
         self.assertEqual(self.verdict((1000, 1001, 1000, 1001), (1000, 1020, 1000, 1020), columns),
                          ("no clear difference", 0))
-        # one is between
+        # one is between; or longer by less than the range of control
         self.assertEqual(self.verdict((10, 11, 10, 11), (10, 14, 12, 14), columns)[0], "no clear difference")
+        self.assertEqual(self.verdict((10, 11, 10, 11), (10, 14, 11.9, 14), columns)[0], "slower in some steps")
         self.assertEqual(self.verdict((10, 12, 10, 11), (10, 13, 10, 13), columns)[0], "no clear difference")
         self.verdict((10, 11, 10, 11), (10, 14, 10, 14))
         self.assertTrue(self.value("SELECT text FROM trace_summary('a.json', 'b.json')").startswith(

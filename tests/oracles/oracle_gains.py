@@ -145,7 +145,7 @@ class Works:
         self.by_end, self.of_launch = defaultdict(list), defaultdict(list)
         self.queued, self.by_launch = defaultdict(list), defaultdict(list)  # in the order in which it was launched
         self.of_stream = defaultdict(list)  # the same, by (pid, stream)
-        self.all_ended = {}
+        self.all_ended, self.waiting = {}, {}
         self.early, first = {}, {}  # P6.3
         for work in sorted(self.all, key=self.lateness, reverse=True):
             after = first.get(thread_of(work), float("inf"))
@@ -229,6 +229,8 @@ class Works:
             before = self.rows[mine[i - 1][1]] if i else None
             if before and kind(self.rows[mine[i - 1][2]]) == "COMMUNICATION" and call.ts_ns - end(before) < NCCL_OWN:
                 continue
+            if kind(self.rows[mine[i][2]]) == "COMMUNICATION" and self.waits_again(call, mine[i][0]):
+                i = next((j for j in range(i, len(mine)) if kind(self.rows[mine[j][2]]) != "COMMUNICATION"), i)
             step = call.iteration, thread_of(call)
             counts[step] += 1
             stream = thread_of(self.rows[mine[i][2]])
@@ -240,6 +242,16 @@ class Works:
                 place = self.ended(other, waiting.ts_ns, last)
                 if place >= 0:
                     yield (self.file.rank, step[1], counts[step], stream, other), waiting, queue, last, place
+
+    def waits_again(self, call, until):
+        """Whether another wait follows a call before an instant, which no sync event tells."""
+        key = thread_of(call)
+        if key not in self.waiting:
+            self.waiting[key] = sorted(
+                (row.ts_ns, row.event) for row in self.file.rows
+                if thread_of(row) == key and named(row, "StreamWaitEvent") and row.ts_ns is not None
+                and row.event not in self.of_launch and not any(True for _ in self.told(row)))
+        return any((call.ts_ns, call.event) < each and each[0] <= until for each in self.waiting[key])
 
     def ended(self, stream, instant, last):
         """The last place of a queue, up to `last`, where all work so far had ended."""

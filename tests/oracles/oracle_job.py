@@ -396,10 +396,11 @@ def only_rank(whole, own):
         return None
     signed = {rank: each if whole > 0 else -each for rank, each in own.items()}
     rank = max(signed, key=signed.get)
-    first, second = signed.pop(rank), max(0, *signed.values())
-    if first > 0 and any(abs(part) < Fraction(1, 10 ** 6) for part in (2 * first - abs(whole), 2 * second - first)):
+    first, second, others = signed.pop(rank), max(0, *signed.values()), sum(signed.values())
+    if first > 0 and any(abs(part) < Fraction(1, 10 ** 6) for part in (
+            2 * first - abs(whole), 2 * second - first, 4 * others - first)):
         return "?"
-    return rank if first > 0 and 2 * first >= abs(whole) and 2 * second < first else None
+    return rank if first > 0 and 2 * first >= abs(whole) and 2 * second < first and 4 * others < first else None
 
 
 def only_ranks(control, test, level):

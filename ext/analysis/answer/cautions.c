@@ -50,7 +50,11 @@ void cautions_choose(struct cautions *cautions, const struct cautions_request *r
         struct caution *caution = &cautions->items[i];
         caution->is_most = caution == most;
         caution->is_told =
-            caution->is_most || (caution->code == CAUTION_LOAD && request->tells_load);
+            (caution->is_most || (caution->code == CAUTION_LOAD && request->tells_load)) &&
+            !caution->is_vague;
+        if (caution->code == CAUTION_LOAD && caution->is_told && caution->whole != 0 &&
+            caution->ms / caution->whole > 1)
+            caution->ms = caution->whole; /* L11.2 */
         if (caution->is_most && caution->severity > SEVERE_MOST)
             caution->severity = SEVERE_MOST;
         if (caution->is_most || caution->is_said)

@@ -52,6 +52,7 @@ struct caution {
     double whole;  /* ms: the difference, with what outliers would add */
     bool is_said;  /* also if it does not make most */
     bool is_most;
+    bool is_vague; /* what it makes is not said: factors of a host differ by too much */
     bool is_told; /* ms is said: it is most, or of load beside a difference of hosts that is said */
 };
 

@@ -72,6 +72,11 @@
 #define GAIN_UNITS 4.0 /* C16: halves of the last decimal; the same */
 #define MOST_SIMULATED_STEPS 16 /* C16: a side */
 #define REST_PART 0.75 /* C9.3: of all changes, which lines hold */
+#define SAME_RATE 0.01 /* W9: of calls or bytes, which are the same then */
+#define LINK_KEEPS 0.8 /* W10: of control's bandwidth; a group that keeps less lost some */
+#define LINK_LEAST 0.1 /* W10: of the difference, that the transfers of a group take */
+#define LOST_PART 0.01 /* E12: of device work or collectives, from which gains are not known */
+#define LOAD_SPREAD 0.2 /* L11.2: of the factor less 1, between its quartiles */
 #define MOST_OF_DIFFERENCE 0.5 /* L11.2, L11.6: as a whole */
 #define MOST_OF_STEP 0.05 /* L11.6: of control's step, if the difference is not clear */
 #define OVERHEAD_RATIO 2.0 /* C12: between the differences with and without the profiler */

@@ -144,7 +144,7 @@ static bool is_slower_in_some(const struct pair *pair, struct pair_verdict *verd
         } else {
             longest = fmax(longest, ms);
         }
-        within += ms <= control->high;
+        within += ms <= control->high || ms < 2 * control->high - control->low;
     }
     verdict->slow = slow;
     return control->windows >= SOME_OF_STEPS && test->windows >= SOME_OF_STEPS &&

@@ -1,10 +1,15 @@
 #include "cause_ranks.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/sort.h"
 #include "only_rank.h"
+#include "own_steps.h"
+
+/* Q8.5: a cause changes ranks if the mean rank has less of it than this part of its most. */
+#define CHANGING_RANKS 0.6
 
 /* The times of causes in the own steps of ranks that both sides have. */
 struct own_times {
@@ -12,6 +17,7 @@ struct own_times {
     size_t count;
     int64_t (*windows)[2]; /* by rank and side */
     wide_time (*time)[2];  /* ns, by rank, cause and side */
+    struct own_steps steps;
 };
 
 static bool own_times_make(struct own_times *own, const struct causes *causes,
@@ -27,7 +33,7 @@ static bool own_times_make(struct own_times *own, const struct causes *causes,
     }
     own->windows = memory_zeroed(own->count, sizeof *own->windows);
     own->time = memory_zeroed(own->count * causes->count, sizeof *own->time);
-    return own->ranks && own->windows && own->time;
+    return own_steps_make(&own->steps, causes, sides) && own->ranks && own->windows && own->time;
 }
 
 static void own_times_clear(struct own_times *own)
@@ -35,6 +41,7 @@ static void own_times_clear(struct own_times *own)
     memory_free(own->ranks);
     memory_free(own->windows);
     memory_free(own->time);
+    own_steps_clear(&own->steps);
 }
 
 /* Adds the steps of all ranks of a side. */
@@ -44,7 +51,8 @@ static bool add_side(struct own_times *own, struct causes *causes, const struct 
 {
     struct attributed_step step = {.rows = NULL};
     char *text = NULL;
-    bool done = true;
+    wide_time *now = memory_items(causes->count, sizeof *now); /* by cause, of a step */
+    bool done = now || failure_memory(failure);
     for (size_t i = 0; i < attribution_count(of->attribution) && done; i++) {
         size_t slot = 0;
         done = attribution_step(of->attribution, i, &step, failure);
@@ -58,6 +66,7 @@ static bool add_side(struct own_times *own, struct causes *causes, const struct 
         done = memory_assign(&text, memory_resize(text, cause_text_room(&side))) ||
                failure_memory(failure);
         own->windows[slot][number]++;
+        memset(now, 0, causes->count * sizeof *now);
         for (size_t j = 0; j < step.count && done; j++) {
             size_t part;
             if (step.rows[j].time <= 0)
@@ -66,10 +75,13 @@ static bool add_side(struct own_times *own, struct causes *causes, const struct 
                                       &part) ||
                    failure_memory(failure);
             if (done && part < parts->count)
-                own->time[slot * causes->count + parts->items[part].cause][number] +=
-                    step.rows[j].time;
+                now[parts->items[part].cause] += step.rows[j].time;
         }
+        for (size_t j = 0; j < causes->count; j++)
+            own->time[slot * causes->count + j][number] += now[j];
+        own_steps_add(&own->steps, causes, number, step.iteration, slot, now);
     }
+    memory_free(now);
     memory_free(text);
     memory_free(step.rows);
     return done;
@@ -94,34 +106,71 @@ static double own_difference(const struct own_times *own, size_t slot, const wid
     return (double)time[1] / (double)windows[1] - (double)time[0] / (double)windows[0];
 }
 
-/* The least own difference of the ranks that have a cause at all, by the sign of `sign`. An own
-** time of communication contains waits, but for the rank that the others wait for. NAN: fewer than
-** two have it. */
-static double least_own(const struct own_times *own, const struct causes *causes, size_t index,
-                        double sign)
+/* Whether fewer than two ranks have a cause in their own steps. */
+static bool is_alone(const struct own_times *own, const struct causes *causes, size_t index)
 {
-    double least = INFINITY;
     size_t ranks = 0;
     for (size_t slot = 0; slot < own->count; slot++) {
         const wide_time *time = own->time[slot * causes->count + index];
-        if (own->windows[slot][0] == 0 || own->windows[slot][1] == 0 || time[0] + time[1] == 0)
-            continue;
-        least = fmin(least, sign * own_difference(own, slot, time));
-        ranks++;
+        ranks += own->windows[slot][0] > 0 && own->windows[slot][1] > 0 && time[0] + time[1] != 0;
     }
-    return ranks < 2 ? NAN : least;
+    return ranks < 2;
 }
 
-/* Whether communication is no more on one of its ranks by half of `whole` (Q9). */
+/* Q9.1: whether communication is no more by half of `whole`, in each step on the rank that has the
+** least of it: that does not wait. */
 static bool is_elsewhere(const struct own_times *own, const struct causes *causes, size_t index,
                          double whole)
 {
     double sign = whole < 0 ? -1 : 1;
-    return 2 * least_own(own, causes, index, sign) < sign * whole;
+    return !is_alone(own, causes, index) &&
+           2 * sign * own_steps_least(&own->steps, index) < sign * whole;
 }
 
-/* Q8 and Q9: finds the only rank of a cause. Returns whether the path only moved. */
-static bool find_rank(const struct own_times *own, const struct causes *causes, size_t index)
+/* Q8.5: whether a cause is on other ranks in other steps: the ranks together have much less of it
+** than those that have most of it in each step. */
+static bool is_changing(const struct own_times *own, size_t index, double sign, double together)
+{
+    double most = sign * own_steps_most(&own->steps, index);
+    return most > 0 && CHANGING_RANKS * most > together / (double)own->count &&
+           own_steps_change(&own->steps, index, sign > 0);
+}
+
+/* Q8.6: finds the ranks that alone differ as the path does, if they are half of all or fewer. */
+static bool find_ranks(const struct own_times *own, struct causes *causes, size_t index,
+                       double whole)
+{
+    struct cause *cause = &causes->items[index];
+    double sign = whole < 0 ? -1 : 1, least = INFINITY, next = 0, others = 0;
+    cause->ranks_first = causes->rank_count;
+    for (size_t slot = 0; slot < own->count; slot++) {
+        const wide_time *time = own->time[slot * causes->count + index];
+        if (own->windows[slot][0] == 0 || own->windows[slot][1] == 0)
+            continue;
+        double differs = sign * own_difference(own, slot, time);
+        if (2 * differs < sign * whole) {
+            next = fmax(next, differs);
+            others += differs;
+            continue;
+        }
+        if (!MEMORY_GROW(causes->ranks, causes->rank_capacity, causes->rank_count + 1))
+            return false;
+        causes->ranks[causes->rank_count++] = own->ranks[slot];
+        least = fmin(least, differs);
+    }
+    cause->ranks_count = causes->rank_count - cause->ranks_first;
+    if (cause->ranks_count < 2 || 2 * cause->ranks_count > own->count || 2 * next >= least ||
+        4 * others >= least) {
+        causes->rank_count = cause->ranks_first;
+        cause->ranks_count = 0;
+    }
+    return true;
+}
+
+/* Q8 and Q9: finds the ranks of a cause, and whether the path only moved. False if out of
+** memory. */
+static bool find_rank(const struct own_times *own, struct causes *causes, size_t index,
+                      bool *is_moved)
 {
     struct cause *cause = &causes->items[index];
     struct only_rank only = {.ranks = 0};
@@ -132,12 +181,21 @@ static bool find_rank(const struct own_times *own, const struct causes *causes, 
         if (own->windows[slot][0] > 0 && own->windows[slot][1] > 0)
             only_rank_add(&only, own->ranks[slot], sign * own_difference(own, slot, time));
     }
+    *is_moved = false;
     if (whole == 0 || only.ranks < 2)
-        return false;
-    if (cause->step_class == CLASS_COMM)
-        return is_elsewhere(own, causes, index, whole);
+        return true;
+    if (cause->step_class == CLASS_COMM) {
+        *is_moved = is_elsewhere(own, causes, index, whole);
+        return true;
+    }
+    double most = sign * own_steps_most(&own->steps, index);
+    bool supported = only_rank_supports(&only, sign * whole);
+    *is_moved = !supported && !(2 * most >= sign * whole);
     cause->rank = only_rank_find(&only, sign * whole);
-    return !only_rank_supports(&only, sign * whole);
+    if (cause->rank != NUMBER_NONE)
+        return true;
+    cause->changing = 2 * most >= sign * whole && is_changing(own, index, sign, only.sum);
+    return cause->changing || !supported || find_ranks(own, causes, index, whole);
 }
 
 /* What moved is communication, if that differs by half of its net on each rank that has it (Q9). */
@@ -148,15 +206,38 @@ static void name_moved(const struct own_times *own, const struct causes *causes,
     double most = 0, sign = net < 0 ? -1 : 1;
     for (size_t i = 0; i < causes->count; i++) {
         const struct cause *cause = &causes->items[i];
-        if (!is_moved[i] || cause->step_class != CLASS_COMM || is_elsewhere(own, causes, i, net) ||
-            !(least_own(own, causes, i, sign) > most))
+        double least = sign * own_steps_least(&own->steps, i);
+        if (!is_moved[i] || cause->step_class != CLASS_COMM || is_alone(own, causes, i) ||
+            is_elsewhere(own, causes, i, net) || !(least > most))
             continue;
-        most = least_own(own, causes, i, sign);
+        most = least;
         moved->kind = CAUSE_COMMUNICATION;
         moved->step_class = CLASS_COMM;
         moved->family = cause->family;
         moved->area = cause->area;
         moved->name = cause->name;
+    }
+}
+
+/* Q9.3: where what moved makes half of the difference and hardly cancels, the path did not move: it
+** has more of it, on whatever rank. Communication may wait, and stays. */
+static void keep_unmoved(struct causes *causes, bool *is_moved)
+{
+    wide_time more = 0, less = 0;
+    for (size_t i = 0; i < causes->count; i++) {
+        more += is_moved[i] && causes->items[i].diff > 0 ? causes->items[i].diff : 0;
+        less -= is_moved[i] && causes->items[i].diff < 0 ? causes->items[i].diff : 0;
+    }
+    bool longer = causes->diff > 0;
+    wide_time net = longer ? more - less : less - more;
+    if (4 * (longer ? less : more) > (longer ? more : less) || 2 * net < wide_size(causes->diff))
+        return;
+    for (size_t i = 0; i < causes->count; i++) {
+        struct cause *cause = &causes->items[i];
+        if (is_moved[i] && cause->step_class != CLASS_COMM && longer == (cause->diff > 0)) {
+            is_moved[i] = false;
+            cause->changing = true;
+        }
     }
 }
 
@@ -194,9 +275,11 @@ bool cause_ranks_find(struct causes *causes, const struct cause_parts *parts,
     bool *is_moved = memory_zeroed(count, sizeof *is_moved);
     done = done && (is_moved || failure_memory(failure));
     for (size_t i = 0; i < count && done; i++) {
-        done = stopper_goes_on(stopper, i, failure);
-        is_moved[i] = find_rank(&own, causes, i);
+        done = stopper_goes_on(stopper, i, failure) &&
+               (find_rank(&own, causes, i, &is_moved[i]) || failure_memory(failure));
     }
+    if (done)
+        keep_unmoved(causes, is_moved);
     for (size_t i = 0; i < count && done; i++)
         if (is_moved[i])
             add_moved(causes, &moved, &causes->items[i]);

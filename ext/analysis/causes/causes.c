@@ -399,5 +399,6 @@ void causes_clear(struct causes *causes)
     memory_free(causes->only_in);
     memory_free(causes->replaced);
     memory_free(causes->recomputed);
+    memory_free(causes->ranks);
     *causes = (struct causes){.items = NULL};
 }

@@ -43,6 +43,8 @@ struct cause {
     uint32_t name;              /* NAME_NONE: several, or without a name */
     bool single;                /* one name */
     int64_t rank;               /* the only rank that differs so (Q8); NUMBER_NONE */
+    bool changing;              /* it is on another rank in other steps (Q8.5) */
+    size_t ranks_first, ranks_count; /* in causes.ranks: several that alone differ so (Q8.6) */
     enum stage stage;           /* of a part of the host */
     int64_t names, added, removed, instances;
     wide_time time[2]; /* ns, of all windows of control and of test */
@@ -66,6 +68,8 @@ struct causes {
     size_t count, capacity;
     uint32_t *only_in;  /* ids of areas, of all causes one after the other */
     uint32_t *replaced; /* ids of the names of what was replaced, in the same way */
+    int64_t *ranks; /* of all causes one after the other */
+    size_t rank_count, rank_capacity;
     uint32_t *recomputed; /* ids of the operators that are computed again (L10), in the same way */
     int64_t windows[2];
     wide_time diff; /* the sum over all causes */

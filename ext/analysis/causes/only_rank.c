@@ -5,6 +5,7 @@
 void only_rank_add(struct only_rank *of, int64_t rank, double own)
 {
     of->ranks++;
+    of->sum += own;
     if (own > of->first) {
         of->second = of->first;
         of->first = own;
@@ -21,6 +22,7 @@ bool only_rank_supports(const struct only_rank *of, double whole)
 
 int64_t only_rank_find(const struct only_rank *of, double whole)
 {
-    bool only = whole > 0 && only_rank_supports(of, whole) && 2 * of->second < of->first;
+    bool only = whole > 0 && only_rank_supports(of, whole) && 2 * of->second < of->first &&
+                4 * (of->sum - of->first) < of->first;
     return only ? of->rank : NUMBER_NONE;
 }

@@ -12,6 +12,7 @@
 struct only_rank {
     size_t ranks;
     double first, second; /* the largest, if they are above 0 */
+    double sum;           /* of all */
     int64_t rank;         /* that has the first */
 };
 

@@ -5,6 +5,7 @@
 #include "analysis/simulation/sim_points.h"
 #include "base/memory.h"
 #include "file/kernel_type.h"
+#include "naming/collective_name.h"
 #include "naming/short_name.h"
 
 /* A thread, while lanes are given. */
@@ -99,7 +100,9 @@ static uint32_t text_of(struct sequence_maker *maker, uint32_t row)
         return UNDO_NONE;
     if (maker->texts[name] == UNDO_NONE) {
         const struct name *text = &file->names.items[name];
-        size_t length = name_stable(text->text, text->length, maker->scratch);
+        size_t length = collective_write(text, maker->scratch);
+        if (length == 0)
+            length = name_stable(text->text, text->length, maker->scratch);
         maker->texts[name] = names_intern(&maker->tokens->texts, maker->scratch, length);
         if (maker->texts[name] == NAME_NONE)
             failure_memory(maker->failure);
@@ -217,7 +220,7 @@ static bool open_maker(struct sequence_maker *maker)
     maker->inner = memory_filled(rows, sizeof *maker->inner);
     maker->top = memory_filled(rows, sizeof *maker->top);
     maker->open = memory_filled(tracks, sizeof *maker->open);
-    maker->scratch = memory_allocate(names_longest(&file->names) + 1);
+    maker->scratch = memory_allocate(names_longest(&file->names) + COLLECTIVE_ROOM);
     return (maker->lanes && maker->texts && maker->around && maker->inner && maker->top &&
             maker->open && maker->scratch) ||
            failure_memory(maker->failure);

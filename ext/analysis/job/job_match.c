@@ -61,6 +61,7 @@ static void match_group(struct job *job, const struct match_candidate *items, si
         like_first++;
     if (like_first < count || count % ranks != 0) {
         job->not_matched += count;
+        job->unequal += count;
         return;
     }
     for (size_t i = 0; i < count; i += ranks)

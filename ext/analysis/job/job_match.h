@@ -29,6 +29,7 @@ struct job {
     struct job_match *matches; /* by step */
     size_t match_count;
     size_t not_matched; /* collectives of ranks (Q2) */
+    size_t unequal;     /* of these, because ranks have other numbers of them (Q2.3) */
     const struct stopper *stopper;
 };
 

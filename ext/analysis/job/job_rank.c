@@ -1,14 +1,16 @@
 #include "job_rank.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "text/ascii.h"
 #include "base/memory.h"
 #include "loading/host_collective.h"
 #include "file/kernel_type.h"
+#include "naming/collective_name.h"
 #include "naming/short_name.h"
 #include "analysis/parts/busy.h"
 #include "host_waits.h"
+#include "job_pairs.h"
 
 /* What is known of the name of a collective. */
 struct known_name_of_work {
@@ -38,31 +40,13 @@ struct member_reader {
     struct known_name_of_work *names; /* by name id */
     char *scratch;                    /* room for the longest name */
     bool *streams;                    /* by track: whether it has a collective */
+    struct job_pairs pairs;
 };
-
-/* Q3.3. */
-static bool waits_for_all(const struct name *name)
-{
-    static const char *const words[] = {"allreduce", "allgather", "reducescatter", "alltoall"};
-    for (size_t from = 0; from < name->length; from++)
-        for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
-            const char *word = words[w];
-            for (size_t i = from; i < name->length; i++) {
-                if (name->text[i] == '_')
-                    continue;
-                if (small((unsigned char)name->text[i]) != *word)
-                    break;
-                if (!*++word)
-                    return true;
-            }
-        }
-    return false;
-}
 
 /* Q3.3, Q10.2. */
 static bool is_by_all(const struct member_reader *reader, const struct name *name)
 {
-    return waits_for_all(name) || (reader->on_host && strstr(name->text, "barrier"));
+    return collective_is_by_all(name) || (reader->on_host && strstr(name->text, "barrier"));
 }
 
 /* The name of the row of a collective; NULL if out of memory. */
@@ -124,6 +108,25 @@ static bool take_group(struct member_reader *reader, struct job_collective *coll
                         adopt(reader, group->ranks, &collective->ranks));
 }
 
+/* Q2.5: the process group of a send or receive of the device is the pair of its ranks. */
+static bool take_pair(struct member_reader *reader, struct job_collective *collective,
+                      const struct process_group *own)
+{
+    int64_t between[2], rank = reader->member->rank;
+    const struct process_group *group =
+        reader->on_host || collective->by_all
+            ? NULL
+            : job_pairs_find(&reader->pairs, collective->row, own, rank, between);
+    if (!group)
+        return true;
+    char text[80];
+    int length = snprintf(text, sizeof text, "ranks %lld and %lld", (long long)between[0],
+                          (long long)between[1]);
+    collective->group = names_intern(reader->texts, text, (size_t)length);
+    return (collective->group != NAME_NONE || failure_memory(reader->failure)) &&
+           adopt(reader, group->name, &collective->ranks);
+}
+
 static bool add_collective(struct member_reader *reader, size_t row, size_t *next_group)
 {
     const struct trace_file *file = reader->member->file;
@@ -149,7 +152,7 @@ static bool add_collective(struct member_reader *reader, size_t row, size_t *nex
     const struct process_group *group = find_group(file, collective.row, next_group);
     if (reader->wanted == HOST_DESCRIBED && (!group || group->collective == NAME_NONE))
         return true;
-    if (!take_group(reader, &collective, group))
+    if (!take_group(reader, &collective, group) || !take_pair(reader, &collective, group))
         return false;
     if (!MEMORY_GROW(rank->collectives, rank->collective_capacity, rank->collective_count + 1))
         return failure_memory(reader->failure);
@@ -338,7 +341,8 @@ static bool add_member(struct job_rank *rank, const struct trace *trace, size_t 
     reader.scratch = memory_allocate(names_longest(&file->names) + 2);
     reader.streams = memory_zeroed(file->tracks.count + 1, sizeof *reader.streams);
     reader.on_host = !busy_any(&file->columns);
-    bool done = (reader.names && reader.scratch && reader.streams) || failure_memory(failure);
+    bool done = ((reader.names && reader.scratch && reader.streams) || failure_memory(failure)) &&
+                job_pairs_make(&reader.pairs, file, stopper, failure);
     done = done && (reader.on_host ? add_host_collectives(&reader) : add_collectives(&reader));
     if (done && rank->collective_count > reader.first)
         done = reader.on_host ? add_waits(&reader)
@@ -349,6 +353,7 @@ static bool add_member(struct job_rank *rank, const struct trace *trace, size_t 
     memory_free(reader.names);
     memory_free(reader.scratch);
     memory_free(reader.streams);
+    job_pairs_clear(&reader.pairs);
     return done;
 }
 

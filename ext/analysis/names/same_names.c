@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "naming/collective_name.h"
 #include "text/ascii.h"
 
 #define BOTH 3
@@ -77,9 +78,12 @@ uint32_t *same_names_make(struct names *names, const unsigned char *sides, struc
     bool *hashes = memory_zeroed(count, sizeof *hashes), done = same && hashes;
     for (size_t i = 0; done && i < count; i++) {
         const struct name *name = &names->items[i];
-        size_t length = sides[i] ? unnumbered(name, &hashes[i]) : name->length;
+        char kernel[COLLECTIVE_ROOM];
+        size_t length = sides[i] ? collective_write(name, kernel) : 0;
         same[i] = (uint32_t)i;
-        if (length < name->length)
+        if (length > 0)
+            same[i] = names_intern(names, kernel, length);
+        else if (sides[i] && (length = unnumbered(name, &hashes[i])) < name->length)
             same[i] = names_intern(names, name->text, length);
         done = same[i] != NAME_NONE;
     }

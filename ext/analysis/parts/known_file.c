@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "analysis/sums/owners.h"
 #include "file/order.h"
 #include "replays.h"
@@ -101,6 +102,30 @@ bool known_names_make(struct known_file *known, const struct graph_member *of, b
     return known->made;
 }
 
+/* A18: lists the callbacks of the host in graphs. */
+static bool list_host_nodes(struct known_file *known, const struct trace_file *file,
+                            const struct stopper *stopper, struct failure *failure)
+{
+    static const char category[] = "graph_host_node";
+    const struct columns *columns = &file->columns;
+    uint32_t id = names_find(&file->names, category, sizeof category - 1);
+    for (size_t row = 0; id != NAME_NONE && row < columns->count; row++) {
+        if (!stopper_goes_on(stopper, row, failure))
+            return false;
+        if (row_place(columns, row)->cat != id || columns->ts[row] == NUMBER_NONE ||
+            columns->dur[row] <= 0)
+            continue;
+        if (!MEMORY_GROW(known->host_nodes, known->host_node_capacity,
+                         known->host_node_count + 1))
+            return failure_memory(failure);
+        known->host_nodes[known->host_node_count++] =
+            (struct host_node){columns->ts[row], columns->ts[row] + columns->dur[row],
+                               (uint32_t)row};
+    }
+    return sort_numbered(known->host_nodes, known->host_node_count, sizeof *known->host_nodes,
+                         stopper, failure);
+}
+
 bool known_file_make(struct known_file *known, const struct graph_member *of, bool *wanted,
                      const struct stopper *stopper, struct failure *failure)
 {
@@ -110,6 +135,7 @@ bool known_file_make(struct known_file *known, const struct graph_member *of, bo
         known_names_make(known, of, wanted, stopper, failure) &&
         busy_make(&known->busy, file, stopper, failure) &&
         find_launched(known, &file->columns, stopper, failure) &&
+        list_host_nodes(known, file, stopper, failure) &&
         (!known->has_work || replays_find(&known->lost, file, stopper, failure)) &&
         (!known->has_work || known->graphs.texts.count > 0 || of->captures ||
          member->unshared_key ||
@@ -136,5 +162,6 @@ void known_file_clear(struct known_file *known)
     busy_clear(&known->busy);
     compile_regions_clear(&known->compiled);
     memory_free(known->first_launched);
+    memory_free(known->host_nodes);
     *known = (struct known_file){.made = false};
 }

@@ -11,6 +11,11 @@
 
 #define NOT_KNOWN (NAME_NONE - 1)
 
+struct host_node {
+    int64_t start, end;
+    uint32_t row;
+};
+
 struct known_file {
     bool made;
     struct labels labels; /* with gaps */
@@ -25,6 +30,8 @@ struct known_file {
     uint32_t *graph_ids;   /* by id in graphs.texts: id of the part's name, or NOT_KNOWN */
     struct intervals lost; /* A4: when unrecorded replays may have run */
     size_t next_lost;      /* the interval of `lost` found last */
+    struct host_node *host_nodes; /* callbacks of the host in graphs (A18), by start */
+    size_t host_node_count, host_node_capacity;
     uint32_t *ids;         /* by name id of the file: id of the part's name, or NOT_KNOWN */
     char *scratch;         /* room for the longest name of a gap */
 };

@@ -55,8 +55,11 @@ bool sim_begin_work(struct sim_maker *maker)
     struct awaited_node of;
     wide_time least = 0;
     bool done = true;
-    maker->graph->dropped += launch != ROW_NONE && sim_takes_host(columns, launch) &&
-                             maker->rows->begins[launch] == SIM_NONE;
+    bool early = launch != ROW_NONE && sim_takes_host(columns, launch) &&
+                 maker->rows->begins[launch] == SIM_NONE;
+    maker->graph->works++;
+    maker->graph->early += early;
+    maker->graph->dropped += early;
     for (size_t i = 0; i < waits + 2; i++) {
         if (!find_candidate(maker, index, first, i, &of))
             continue;

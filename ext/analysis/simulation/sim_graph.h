@@ -68,6 +68,8 @@ struct sim_graph {
     struct sim_far *far; /* by edge */
     size_t far_count, far_capacity;
     size_t dropped; /* dependencies that the recorded times contradict (E1) */
+    size_t works, early;  /* device work; of this, what begins before its launch (E1.4) */
+    size_t meeting, apart; /* collectives in which all wait for all; without an instant (E5.1) */
 };
 
 /* An edge, and the node that it leads to. */

@@ -33,11 +33,14 @@ bool sim_find_meetings(struct sim_maker *maker)
     maker->meetings = memory_zeroed(job->match_count, sizeof *maker->meetings);
     if (!maker->meetings)
         return failure_memory(maker->failure);
-    for (size_t i = 0; i < job->match_count; i++)
-        maker->meetings[i] = (struct sim_meeting){
-            .node = SIM_NONE,
-            .valid = job->matches[i].count > 1 &&
-                     (!job->matches[i].by_all || sim_clocks_meet(&maker->graph->clocks, job, i))};
+    for (size_t i = 0; i < job->match_count; i++) {
+        bool by_all = job->matches[i].count > 1 && job->matches[i].by_all;
+        bool meet = !by_all || sim_clocks_meet(&maker->graph->clocks, job, i);
+        maker->meetings[i] =
+            (struct sim_meeting){.node = SIM_NONE, .valid = job->matches[i].count > 1 && meet};
+        maker->graph->meeting += by_all;
+        maker->graph->apart += !meet;
+    }
     return true;
 }
 

@@ -274,6 +274,12 @@ static bool add_sites(struct sim_work *work, struct sim_sites *sites,
     return true;
 }
 
+static bool is_collective(const struct sim_work *work, const struct waiting_call *launch)
+{
+    const struct trace_file *file = work->member->file;
+    return kernel_types_row(NULL, file, file->columns.link[launch->row]) == KERNEL_COMMUNICATION;
+}
+
 /* Whether a wait right after a launch is that of a collective itself. */
 static bool is_own_wait(const struct sim_work *work, const struct waiting_call *call,
                         const struct waiting_call *launch)
@@ -282,8 +288,23 @@ static bool is_own_wait(const struct sim_work *work, const struct waiting_call *
     int64_t dur = columns->dur[launch->row];
     return launch->track == call->track &&
            (wide_time)call->start - launch->start - (dur == NUMBER_NONE ? 0 : dur) < OWN_WAIT &&
-           kernel_types_row(NULL, work->member->file, columns->link[launch->row]) ==
-               KERNEL_COMMUNICATION;
+           is_collective(work, launch);
+}
+
+/* E6.2: what is launched after a wait. One that is not the last before a collective is not that of
+** the collective: the first launch of other work counts. `*from` is where the search goes on. */
+static size_t launch_after(const struct sim_work *work, const struct waiting_call *calls,
+                           size_t count, size_t wait, size_t next, size_t *from)
+{
+    uint32_t track = calls[wait].track;
+    size_t i = *from > next ? *from : next;
+    if (next == wait + 1 || !is_collective(work, &calls[next]))
+        return next;
+    while (i < count && calls[i].track == track &&
+           (calls[i].waits || is_collective(work, &calls[i])))
+        i++;
+    *from = i;
+    return i < count && calls[i].track == track ? i : next;
 }
 
 /* A thread that waits, and its first wait. */
@@ -329,7 +350,7 @@ static bool add_all_sites(struct sim_work *work, struct sim_sites *sites,
                           uint32_t *numbers)
 {
     const struct columns *columns = &work->member->file->columns;
-    size_t next = 0, launch = SIZE_MAX, steps = work->member->steps->iteration_count;
+    size_t next = 0, after = 0, launch = SIZE_MAX, steps = work->member->steps->iteration_count;
     uint32_t track = TRACK_NONE;
     bool done = true;
     for (size_t i = 0; done && i < count; i++) {
@@ -348,8 +369,9 @@ static bool add_all_sites(struct sim_work *work, struct sim_sites *sites,
         track = call->track;
         uint32_t step = step_of(work->member->steps, call->row);
         uint32_t *number = &numbers[step == STEP_NONE ? steps : step];
-        done = done && add_sites(work, sites, call, columns->link[calls[next].row], threads[track],
-                                 (*number)++);
+        size_t waiting = launch_after(work, calls, count, i, next, &after);
+        done = done && add_sites(work, sites, call, columns->link[calls[waiting].row],
+                                 threads[track], (*number)++);
     }
     return done;
 }

@@ -260,6 +260,11 @@ static bool answer_step(struct attribution *attribution, size_t number, struct a
     return done;
 }
 
+int64_t attribution_iteration(const struct attribution *attribution, size_t number)
+{
+    return attribution->places[number].iteration;
+}
+
 bool attribution_step(struct attribution *attribution, size_t number, struct attributed_step *step,
                       struct failure *failure)
 {

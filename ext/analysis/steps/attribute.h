@@ -35,6 +35,9 @@ struct attribution *attribution_new(const struct trace *trace, const struct step
 /* The number of steps. */
 size_t attribution_count(const struct attribution *attribution);
 
+/* The number of a step; NUMBER_NONE: its file has no steps. */
+int64_t attribution_iteration(const struct attribution *attribution, size_t number);
+
 /* Computes the parts of a step and replaces those that `step` holds. Asking for the steps of a
 ** rank one after the other is quick, because the data of its files is kept in between. */
 bool attribution_step(struct attribution *attribution, size_t number, struct attributed_step *step,

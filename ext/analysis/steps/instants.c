@@ -116,6 +116,31 @@ static bool add_thread(struct instants *at, uint32_t track, uint32_t other, int6
     return true;
 }
 
+/* A18: adds a stretch in which launched work has not begun: callbacks of the host in graphs hold it
+** up while they run. */
+static bool add_queued(struct instants *at, const struct name_origin *origin, int64_t from,
+                       int64_t to)
+{
+    const struct known_file *known = at->known;
+    size_t i = 0;
+    LOWER_BOUND(i, known->host_node_count, known->host_nodes[i].start <= from);
+    for (i -= i > 0; from < to && i < known->host_node_count; i++) {
+        const struct host_node *node = &known->host_nodes[i];
+        int64_t end = earlier(to, node->end);
+        if (node->start >= to)
+            break;
+        if (end <= from)
+            continue;
+        struct name_origin own = *origin;
+        own.row[LEVEL_OP] = own.row[LEVEL_TOP_OP] = own.row[LEVEL_MODULE] = node->row;
+        if ((node->start > from && !add_time(at, CLASS_IDLE_WAIT, origin, from, node->start)) ||
+            !add_time(at, CLASS_IDLE_HOST, &own, later(from, node->start), end))
+            return false;
+        from = end;
+    }
+    return from >= to || add_time(at, CLASS_IDLE_WAIT, origin, from, to);
+}
+
 /* A5 to A7: adds a stretch, or part of one, in which the device is idle. */
 static bool add_waiting(struct instants *at, const struct busy_stretch *stretch, int64_t from,
                         int64_t to)
@@ -137,7 +162,7 @@ static bool add_waiting(struct instants *at, const struct busy_stretch *stretch,
         return true;
     wide_time wait = (wide_time)columns->ts[next] - later(stretch->start, end);
     return wait > LONGEST_WAIT ? add_time(at, CLASS_IDLE_UNRECORDED, &nowhere, from, to)
-                               : add_time(at, CLASS_IDLE_WAIT, &origin, from, to);
+                               : add_queued(at, &origin, from, to);
 }
 
 /* A4 to A7: adds a stretch in which the device is idle. */

@@ -7,6 +7,8 @@
 #include "analysis/causes/cause_merges.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "functions/facts/call_rates.h"
+#include "functions/facts/slow_links.h"
 #include "functions/words/cause_words.h"
 #include "functions/words/label_words.h"
 #include "functions/words/work_words.h"
@@ -188,6 +190,22 @@ static bool join_diagnoses(struct answer_facts *facts, const struct diagnoses *f
         causes_join_owned(&facts->causes.causes, found->owners, joins);
     memory_free(joins);
     return joins || failure_memory(&facts->call->failure);
+/* Finds which links are slower, if communication makes most of the difference. */
+static bool find_links(struct answer_facts *facts, struct answer_causes *to)
+{
+    const struct causes *causes = &facts->causes.causes;
+    struct writer text = {0};
+    wide_time most = 0;
+    for (size_t i = 0; i < causes->count; i++)
+        if (causes->items[i].step_class == CLASS_COMM && causes->items[i].diff > most)
+            most = causes->items[i].diff;
+    if (2 * most >= causes->diff)
+        write_slow_links(&text, causes, &facts->causes.rates);
+    bool done = !text.failed;
+    if (text.length > 0)
+        done = (to->links = take(to, &text)) != NAME_NONE;
+    writer_clear(&text);
+    return done;
 }
 
 static bool find_parts(struct answer_facts *facts, size_t shown, struct answer_causes *to)
@@ -196,13 +214,16 @@ static bool find_parts(struct answer_facts *facts, size_t shown, struct answer_c
     if (!facts_causes(facts) || (to->joined && !join_diagnoses(facts, &to->diagnoses)) ||
         !causes_merge(&facts->causes.causes, shown, call_stopper(facts->call),
                       &facts->call->failure))
+    if (!facts_causes(facts) || !causes_merge(&facts->causes.causes, shown,
+                                              call_stopper(facts->call), &facts->call->failure) ||
+        !call_rates_find(facts->call, &facts->causes))
         return false;
     bool done = cause_words_begin(&words, &facts->causes);
     words.bare = true;
     for (size_t i = 0; done && i < facts->causes.causes.count; i++)
         done = add_cause(to, &words, i);
     cause_words_end(&words);
-    return done || failure_memory(&facts->call->failure);
+    return (done && find_links(facts, to)) || failure_memory(&facts->call->failure);
 }
 
 /* Adds a row of trace_step_diff as a cause (C14). */
@@ -356,6 +377,25 @@ static bool take_gains(struct answer_facts *facts, const struct undo *undo,
     return done || failure_memory(&facts->call->failure);
 }
 
+/* E12: what the recordings of both sides contradict, if it is too much for gains, in words. */
+static void write_lost(struct writer *text, const struct call_undo *undone)
+{
+    static const char *const losses[] = {"device events begin before their launch",
+                                         "collectives have no instant in common on all ranks",
+                                         "collectives of ranks are not matched"};
+    for (size_t side = 0; side < 2; side++) {
+        const struct sim_graph *graph = &undone->simulations[side].graph;
+        const size_t counts[][2] = {
+            {graph->early, graph->works},
+            {graph->apart, graph->meeting},
+            {graph->job.unequal, graph->job.member_count + graph->job.unequal}};
+        for (size_t i = 0; i < sizeof counts / sizeof *counts && text->length == 0; i++)
+            if (counts[i][0] > 0 && (double)counts[i][0] >= LOST_PART * (double)counts[i][1])
+                write_format(text, "%lld of %lld %s in %s", (long long)counts[i][0],
+                             (long long)counts[i][1], losses[i], side ? "test" : "control");
+    }
+}
+
 bool answer_gains_find(struct answer_facts *facts, size_t most, struct answer_causes *causes)
 {
     const struct call_undo_request request = {
@@ -363,7 +403,16 @@ bool answer_gains_find(struct answer_facts *facts, size_t most, struct answer_ca
     struct failure *failure = &facts->call->failure;
     struct call_undo undone;
     bool found = call_undo_find(facts->call, facts->kept, &facts->causes, &request, &undone);
-    bool done = found && take_gains(facts, &undone.undo, causes);
+    struct writer lost = {0};
+    bool done = found;
+    if (found)
+        write_lost(&lost, &undone);
+    if (found && lost.length > 0)
+        done = (causes->failed = take(causes, &lost)) != NAME_NONE ||
+               failure_memory(&facts->call->failure);
+    else if (found)
+        done = take_gains(facts, &undone.undo, causes);
+    writer_clear(&lost);
     if (found)
         count_steps(&undone, causes);
     if (!found && failure->code == FAILURE_REQUEST) {

@@ -42,6 +42,7 @@ struct answer_causes {
     struct diagnoses diagnoses;
     bool joined; /* a diagnosis stands in place of its causes */
     uint32_t failed;         /* why gains are not known, in words; NAME_NONE */
+    uint32_t links;          /* which links are slower (W10), in words; NAME_NONE */
     size_t simulated, steps; /* gains are of so many steps of all (C16.4); 0: of all */
 };
 

@@ -463,6 +463,20 @@ static bool has_gains(const struct answer *answer)
             (pair->pair.sides[0].of_host && pair->pair.sides[1].of_host));
 }
 
+/* Adds a caution that causes or gains led to, if there is room. */
+static void add_late_caution(struct layout *layout, const char *code, size_t number)
+{
+    if (layout->heads >= MOST_HEADS)
+        return;
+    struct answer_line *line = add_line(layout->answer, LINE_CAUTION);
+    line->of = layout->answer->cautions.chosen.count + number;
+    line->code = code;
+    layout->heads++;
+    layout->lines--;
+    layout->of_work = at_most(layout->of_work, MOST_HEADS - layout->heads);
+    layout->sure--;
+}
+
 /* Finds causes, work and gains, and lays them out. */
 static bool find_causes(struct layout *layout)
 {
@@ -481,14 +495,10 @@ static bool find_causes(struct layout *layout)
          !answer_causes_find(&answer->facts, layout->sure, causes)) ||
         (has_gains(answer) && !answer_gains_find(&answer->facts, layout->lines, causes)))
         return false;
-    if (causes->failed != NAME_NONE && layout->heads < MOST_HEADS) {
-        struct answer_line *line = add_line(answer, LINE_CAUTION);
-        line->of = answer->cautions.chosen.count;
-        line->code = "gains";
-        layout->lines--;
-        layout->of_work = at_most(layout->of_work, MOST_HEADS - layout->heads - 1);
-        layout->sure--;
-    }
+    if (causes->links != NAME_NONE)
+        add_late_caution(layout, "links", 2); /* 1 is that of damaged logs */
+    if (causes->failed != NAME_NONE)
+        add_late_caution(layout, "gains", 0);
     add_causes(layout);
     return true;
 }
@@ -512,7 +522,8 @@ bool call_answer_find(struct call *call, const struct answer_request *request,
                       struct answer *answer)
 {
     struct layout layout = {.answer = answer};
-    *answer = (struct answer){.request = *request, .causes = {.failed = NAME_NONE}};
+    *answer = (struct answer){.request = *request,
+                              .causes = {.failed = NAME_NONE, .links = NAME_NONE}};
     if (!facts_open(call, request->clock, NULL, &answer->facts))
         return false;
     answer->facts.wants_work = request->evidence;

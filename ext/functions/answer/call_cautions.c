@@ -318,6 +318,8 @@ static bool add_loads(struct caution_finder *finder)
         *at = (size_t)(caution - finder->found->chosen.items);
         caution->of_load = any = true;
         caution->is_said = facts->load.there;
+        caution->is_vague |= !of_host && unit->host.high - unit->host.low >
+                                             LOAD_SPREAD * fabs(factor - 1);
         double ms = !of_host             ? of_waits(finder, &unit->host)
                     : facts->pair.is_job ? of_path(finder, i, factor)
                                          : 0;

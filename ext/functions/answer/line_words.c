@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compile_lines.h"
+#include "functions/words/cause_words.h"
 #include "functions/words/class_words.h"
 #include "functions/words/label_words.h"
 
@@ -72,6 +73,11 @@ static void write_gain(struct words *words)
     if (cause->diff_ms < 0)
         return; /* C16.5 */
     if (cause->untold && cause->diff_ms >= GAIN_UNITS * least) {
+        const struct call_causes *found = &words->answer->facts.causes;
+        struct cause_split split;
+        if (cause_split_find(&split, &found->causes, &found->causes.items[cause->of],
+                             &found->rates) && cause_split_is_overlap(&split))
+            return; /* its words say so */
         write_string(text, "; as long as in control, but less hidden");
         return;
     }
@@ -107,15 +113,17 @@ static bool write_shorter(struct words *words)
     size_t taken = characters_of(&words->prefix) + characters_of(&words->tail), length;
     struct writer name = {0}, label = {0};
     if (taken + characters_of(&words->body) <= LINE_LENGTH || cause->of == SIZE_MAX ||
-        cause->name == NAME_NONE ||
-        answer->facts.causes.causes.items[cause->of].kind != CAUSE_REPLACED)
+        cause->name == NAME_NONE)
+        return true;
+    enum cause_kind kind = answer->facts.causes.causes.items[cause->of].kind;
+    if (kind != CAUSE_REPLACED && kind != CAUSE_COMMUNICATION)
         return true;
     write_label_of_name(&label, &causes->texts.items[cause->name]);
     bool done = answer_cause_text(&answer->facts, causes, words->line->of, NULL, true,
                                   &words->shorter);
     length = taken + characters_of(&words->shorter);
     size_t most = characters_of(&label) + LINE_LENGTH;
-    if (done && length > LINE_LENGTH && most >= LEAST_OF_NAME + length) {
+    if (done && kind == CAUSE_REPLACED && length > LINE_LENGTH && most >= LEAST_OF_NAME + length) {
         write_first(&name, label.bytes, label.length, most - length);
         const struct name instead = {.text = name.bytes, .length = (uint32_t)name.length};
         words->shorter.length = 0;
@@ -148,6 +156,9 @@ bool write_cause(struct words *words)
         return false;
     if (cause->rank != NUMBER_NONE && cause->diagnosis == SIZE_MAX)
         write_format(&words->tail, ", only on rank %lld", (long long)cause->rank);
+    if (cause->of != SIZE_MAX)
+        cause_words_ranks(&words->tail, &words->answer->facts.causes.causes,
+                          &words->answer->facts.causes.causes.items[cause->of]);
     write_gain(words);
     return write_shorter(words);
 }

@@ -1,7 +1,11 @@
 /*
 ** trace_step_causes: why a step takes longer or shorter in another trace, in causes that add up.
 */
+#include <math.h>
+
+#include "functions/call/call_causes.h"
 #include "functions/call/step_parts.h"
+#include "functions/facts/call_rates.h"
 #include "functions/facts/compared_ranks.h"
 #include "functions/words/cause_words.h"
 
@@ -34,6 +38,21 @@ static const struct table_column columns_of_step_causes[] = {
      "JSON array of the operators of the forward pass that only the longer side computes in it, "
      "too; NULL: none"},
     {"cause", "INTEGER", "its number, from 1 in the order of the largest |diff_time|"},
+    {"ranks", "TEXT", "JSON array of several ranks whose own steps alone differ so; NULL: others"},
+    {"changing", "INTEGER", "1: it is on another rank in other steps"},
+    {"calls_time", "REAL",
+     "of communication, us per step: by more calls or fewer; NULL, like the next: not known"},
+    {"bytes_time", "REAL", "the same by more or fewer bytes per call, at control's bandwidth"},
+    {"bandwidth_time", "REAL",
+     "the same by another bandwidth; if bytes are not known, by longer transfers"},
+    {"overlap_time", "REAL",
+     "the rest: less or more of it is hidden. The four add up to diff_time"},
+    {"control_calls", "REAL", "calls per step and rank"},
+    {"test_calls", "REAL", "the same of test"},
+    {"control_bytes", "REAL", "bytes per step and rank"},
+    {"test_bytes", "REAL", "the same of test"},
+    {"control_gbs", "REAL", "GB/s, busbw_gbs as trace_collectives has it"},
+    {"test_gbs", "REAL", "the same of test"},
 };
 
 enum { CAUSES_CLOCK = 6 };
@@ -72,6 +91,30 @@ static void result_difference(struct result *result, wide_time diff, double wind
         result_null(result);
 }
 
+/* A number, or NULL. */
+static void result_known(struct result *result, double value)
+{
+    if (isnan(value))
+        result_null(result);
+    else
+        result_real(result, value);
+}
+
+/* W9 */
+static void add_split(struct result *result, const struct cause_words *words,
+                      const struct cause *cause)
+{
+    struct cause_split of;
+    bool known = cause_split_find(&of, words->causes, cause, words->rates);
+    const double us[] = {of.by_calls, of.by_bytes, of.by_bandwidth, of.by_overlap};
+    const double *const pairs[] = {of.calls, of.bytes, of.gbs};
+    for (size_t i = 0; i < 4; i++)
+        result_known(result, known ? us[i] / 1000 : NAN);
+    for (size_t i = 0; i < 3; i++)
+        for (int side = 0; side < 2; side++)
+            result_known(result, known ? pairs[i][side] : NAN);
+}
+
 static void add_row(struct result *result, struct cause_words *words, const struct cause *cause)
 {
     const struct causes *causes = words->causes;
@@ -107,13 +150,23 @@ static void add_row(struct result *result, struct cause_words *words, const stru
     write_names(words, causes->recomputed + cause->recomputed_first, cause->recomputed_count);
     cause_words_add(words, result);
     result_integer(result, cause - causes->items + 1);
+    for (size_t i = 0; i < cause->ranks_count; i++) {
+        write_string(&words->text, i ? "," : "[");
+        write_integer(&words->text, causes->ranks[cause->ranks_first + i]);
+    }
+    if (cause->ranks_count)
+        write_string(&words->text, "]");
+    cause_words_add(words, result);
+    result_integer(result, cause->changing);
+    add_split(result, words, cause);
 }
 
 static void add_rows(struct call *call, struct result *result, struct call_causes *found)
 {
     const struct causes *causes = &found->causes;
     struct cause_words words;
-    bool done = cause_words_begin(&words, found) || failure_memory(&call->failure);
+    bool done = call_rates_find(call, found);
+    done = (cause_words_begin(&words, found) && done) || failure_memory(&call->failure);
     for (size_t i = 0; i < causes->count && done; i++) {
         const struct cause *cause = &causes->items[i];
         done = (cause->time[0] <= INT64_MAX && cause->time[1] <= INT64_MAX) ||

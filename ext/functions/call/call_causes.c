@@ -82,6 +82,7 @@ void call_causes_close(struct call_causes *found)
     if (!found->opened)
         return;
     causes_clear(&found->causes);
+    cause_rates_clear(&found->rates);
     families_clear(&found->families);
     drains_clear(&found->drains, found->waits);
     for (int i = 0; i < 2; i++) {

@@ -4,7 +4,7 @@
 #ifndef TRACEDIFF_CALL_CAUSES_H
 #define TRACEDIFF_CALL_CAUSES_H
 
-#include "analysis/causes/causes.h"
+#include "analysis/causes/cause_rates.h"
 #include "analysis/steps/attribute.h"
 #include "call_trace.h"
 
@@ -19,6 +19,7 @@ struct causes_side {
 struct call_causes {
     const struct call_trace *opened; /* control and test */
     struct causes causes;
+    struct cause_rates rates; /* found where they are asked for (W9) */
     struct families families;
     struct drains drains;
     struct drain_side waits[2];

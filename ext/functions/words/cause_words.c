@@ -1,7 +1,11 @@
 #include "cause_words.h"
 
+#include <math.h>
+
+#include "analysis/answer/thresholds.h"
 #include "analysis/causes/cause_parts.h"
 #include "base/memory.h"
+#include "label_words.h"
 #include "naming/label.h"
 #include "text/ascii.h"
 
@@ -35,7 +39,8 @@ static void write_name_of(struct cause_words *words, const struct cause *cause)
 bool cause_words_begin(struct cause_words *words, const struct call_causes *found)
 {
     const struct causes *causes = &found->causes;
-    *words = (struct cause_words){.causes = causes, .opened = found->opened};
+    *words =
+        (struct cause_words){.causes = causes, .opened = found->opened, .rates = &found->rates};
     words->room = memory_allocate(2 * (names_longest(&causes->names) + LABEL_ROOM));
     words->label_counts = memory_zeroed(causes->count, sizeof *words->label_counts);
     bool done = words->room && words->label_counts;
@@ -144,6 +149,106 @@ static void write_apart(struct cause_words *words, const struct cause *cause)
         write_label_of(words, cause->name);
 }
 
+/* Writes two numbers with the unit of the larger: `64 -> 128 MB`. */
+static void write_bytes_of(struct writer *text, const double *bytes)
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+    double most = bytes[0] > bytes[1] ? bytes[0] : bytes[1], size = 1;
+    int unit = 0;
+    while (most >= 1000 * size && unit < 4) {
+        size *= 1000;
+        unit++;
+    }
+    int decimals = decimals_for(most / size, 3);
+    write_format(text, "%.*f -> %.*f %s", decimals, bytes[0] / size, decimals, bytes[1] / size,
+                 units[unit]);
+}
+
+/* Writes how many times a number is as large as before. */
+static void write_times_of(struct writer *text, const double *of)
+{
+    double times = of[1] / of[0];
+    write_format(text, "%.*f times", decimals_for(times, 2), times);
+}
+
+static bool is_about(const double *of)
+{
+    return fabs(of[1] - of[0]) <= SAME_RATE * of[0];
+}
+
+/* W9.4: what changed of the algorithm of a collective: `RING_LL -> TREE_SIMPLE`. */
+static bool write_algorithm(struct cause_words *words, const struct cause_split *split)
+{
+    struct writer *text = &words->text;
+    const struct name *names = words->rates->names.items;
+    bool known = split->algorithm[0] != NAME_NONE && split->algorithm[1] != NAME_NONE &&
+                 split->protocol[0] != NAME_NONE && split->protocol[1] != NAME_NONE;
+    if (known && (split->algorithm[0] != split->algorithm[1] ||
+                  split->protocol[0] != split->protocol[1])) {
+        write_format(text, "%s_%s -> %s_%s, ", names[split->algorithm[0]].text,
+                     names[split->protocol[0]].text, names[split->algorithm[1]].text,
+                     names[split->protocol[1]].text);
+        return true;
+    }
+    if (split->channels[0] == split->channels[1] || !split->channels[0] || !split->channels[1])
+        return false;
+    write_format(text, "%lld -> %lld channels, ", (long long)split->channels[0],
+                 (long long)split->channels[1]);
+    return true;
+}
+
+/* W9: what most of a cause of communication is, with numbers. */
+static void write_split(struct cause_words *words, const struct cause *cause)
+{
+    struct writer *text = &words->text;
+    struct cause_split split;
+    if (!cause_split_find(&split, words->causes, cause, words->rates)) {
+        write_string(text, ", not hidden");
+        return;
+    }
+    bool known = !isnan(split.by_bytes), calls = is_about(split.calls);
+    double more = fabs(known ? split.by_calls + split.by_bytes : split.by_calls);
+    double slower = fabs(split.by_bandwidth);
+    write_string(text, words->brief ? ": " : " exposed: ");
+    if (cause_split_is_overlap(&split)) {
+        write_string(text, cause->diff > 0 ? "less of it is hidden" : "more of it is hidden");
+        return;
+    }
+    if (more > slower && known) {
+        write_times_of(text, split.bytes);
+        write_string(text, " the bytes (");
+        write_bytes_of(text, split.bytes);
+        write_string(text, " per step)");
+    } else if (!calls && (more > slower || (known && is_about(split.bytes)))) {
+        write_format(text, "%g -> %g calls per step", split.calls[0], split.calls[1]);
+        if (known)
+            write_string(text, ", same bytes");
+        return;
+    } else {
+        bool other = write_algorithm(words, &split);
+        if (!known) {
+            const double each[2] = {split.ns[0] / split.calls[0], split.ns[1] / split.calls[1]};
+            write_times_of(text, each);
+            write_string(text, split.with_waits ? " as long, with waits" : " as long");
+        } else {
+            int decimals = decimals_for(fmax(split.gbs[0], split.gbs[1]), 3);
+            if (!other) {
+                write_times_of(text, split.gbs);
+                write_string(text, " the bandwidth (");
+            }
+            write_format(text, "%.*f -> %.*f GB/s", decimals, split.gbs[0], decimals,
+                         split.gbs[1]);
+            write_string(text, other ? "" : ")");
+            if (split.with_waits)
+                write_string(text, ", with waits");
+        }
+        if (known && is_about(split.bytes) && !words->brief)
+            write_string(text, ", same bytes");
+    }
+    if (!calls)
+        write_format(text, ", %g -> %g calls", split.calls[0], split.calls[1]);
+}
+
 static void write_communication(struct cause_words *words, const struct cause *cause)
 {
     struct writer *text = &words->text;
@@ -161,7 +266,7 @@ static void write_communication(struct cause_words *words, const struct cause *c
         if (words->label_counts[names_find(&words->labels, words->room, length)] > 1)
             write_area(words, cause);
     }
-    write_string(text, ", not hidden");
+    write_split(words, cause);
 }
 
 /* A part of a cause that neither came, if `came`, nor went, if not. NULL: there is none. */
@@ -356,9 +461,35 @@ void cause_words_write(struct cause_words *words, const struct cause *cause)
 {
     words->named = false;
     write_kind(words, cause);
-    if (cause->rank != NUMBER_NONE && !words->bare) {
-        write_string(&words->text, ", only on rank ");
-        write_integer(&words->text, cause->rank);
+    if (!words->bare)
+        cause_words_ranks(&words->text, words->causes, cause);
+}
+
+void cause_words_ranks(struct writer *text, const struct causes *causes, const struct cause *cause)
+{
+    const int64_t *ranks = causes->ranks + cause->ranks_first;
+    size_t count = cause->rank != NUMBER_NONE ? 1 : cause->ranks_count;
+    bool block = count > 2 && ranks[count - 1] - ranks[0] == (int64_t)count - 1;
+    if (cause->changing)
+        write_string(text, ", on changing ranks");
+    if (count > 0)
+        write_string(text, count == 1 ? ", only on rank " : ", only on ranks ");
+    if (count == 1) {
+        write_integer(text, cause->rank);
+    } else if (block) {
+        write_integer(text, ranks[0]);
+        write_string(text, "-");
+        write_integer(text, ranks[count - 1]);
+    } else {
+        for (size_t i = 0; i < count && i < MOST_NAMED_RANKS; i++) {
+            write_string(text, i == 0 ? "" : i + 1 == count ? " and " : ", ");
+            write_integer(text, ranks[i]);
+        }
+        if (count > MOST_NAMED_RANKS) {
+            write_string(text, " and ");
+            write_integer(text, (int64_t)count - MOST_NAMED_RANKS);
+            write_string(text, " more");
+        }
     }
 }
 

@@ -12,6 +12,7 @@
 struct cause_words {
     const struct causes *causes;
     const struct call_trace *opened; /* whose they are */
+    const struct cause_rates *rates;
     struct names labels;  /* of communication */
     size_t *label_counts; /* causes by label */
     size_t late, unrecorded; /* causes of the kinds 'host late' and 'not recorded' */
@@ -29,6 +30,9 @@ bool cause_words_begin(struct cause_words *words, const struct call_causes *foun
 
 /* Writes a cause to `text`, and sets `named`. */
 void cause_words_write(struct cause_words *words, const struct cause *cause);
+
+/* Writes on which ranks a cause is, if it is not on all: `, only on rank 1`. */
+void cause_words_ranks(struct writer *text, const struct causes *causes, const struct cause *cause);
 
 /* Adds what was written to `text` to a result, and empties it; NULL if nothing was. */
 void cause_words_add(struct cause_words *words, struct result *result);

@@ -73,7 +73,8 @@ void write_cut(struct writer *text, const char *bytes, size_t length, size_t mos
     if (count_characters(bytes, word) + CUT_LEAVES > most) {
         while (word > 0 && bytes[word - 1] && strchr(marks, bytes[word - 1]))
             word--;
-        whole = word;
+        if (count_characters(bytes, word) >= LEAST_OF_NAME)
+            whole = word;
     }
     write_bytes(text, bytes, whole);
     write_string(text, dots);

@@ -1,0 +1,234 @@
+"""Jobs of several ranks that once had a wrong answer: each knows what was planted. They do not ship; made jobs for the
+rules that they led to."""
+import json
+import os
+
+from made import InFolder, document, event, kernel, launch, step, write
+from support import corpus
+
+ON = "on changing ranks"
+
+
+class Found(InFolder):
+    """Cases of ../cases/found/jobs by name."""
+
+    def ask(self, name):
+        path = corpus("..", "cases", "found", "jobs", name)
+        with open(os.path.join(path, "truth.json"), encoding="utf-8") as file:
+            self.effect = json.load(file).get("effect_ms")
+        rows = self.rows("SELECT kind, code, class, name, rank, diff_ms, gain_ms, text FROM trace_summary(?, ?)"
+                         " ORDER BY line", os.path.join(path, "control"), os.path.join(path, "test"))
+        self.verdict = rows[0][-1]
+        self.cautions = [row[-1] for row in rows if row[0] == "caution"]
+        self.causes = [row[1:] for row in rows if row[0] == "cause"]
+        return self.causes[0]
+
+    def check_gain(self, *causes):
+        """Both the differences and the gains of these causes add up to the effect."""
+        for column in (4, 5):
+            self.assertAlmostEqual(sum(cause[column] for cause in causes) / self.effect, 1, delta=0.05)
+
+    def test_random_loader_blames_network(self):
+        kind, _, _, rank, *_, text = first = self.ask("random_loader_blames_network")
+        self.assertEqual((kind, rank), ("host late", None))
+        self.assertIn("DataLoader", text)
+        self.assertIn(ON, text)
+        self.check_gain(first)
+
+    def test_moving_kernel_blames_network(self):
+        self.ask("moving_kernel_blames_network")
+        backward, forward = self.causes
+        self.assertIn("ScaledDotProductFlashAttentionBackward0", backward[2])
+        self.assertEqual(forward[2], "aten::scaled_dot_product_attention")
+        for *_, text in self.causes:
+            self.assertIn(ON, text)
+        self.check_gain(backward, forward)
+
+    def test_moe_imbalance_blames_network(self):
+        self.ask("moe_imbalance_blames_network")
+        self.assertIn("GroupedMmBackward0", self.causes[0][2])
+        self.assertEqual(self.causes[1][2], "aten::_grouped_mm")
+        self.assertEqual({kind for kind, *_ in self.causes}, {"changed"})
+
+    def test_only_on_rank_false(self):
+        *_, rank, _, _, text = first = self.ask("only_on_rank_false")
+        self.assertIsNone(rank)
+        self.assertIn(ON, text)
+        self.check_gain(first)
+
+    def test_half_of_ranks_not_named(self):
+        *_, text = first = self.ask("half_of_ranks_not_named")
+        self.assertIn("DataLoader", text)
+        self.assertIn("only on ranks 2 and 3", text)
+        self.check_gain(first)
+
+    def test_nccl_rename(self):
+        kind, _, _, rank, *_ = first = self.ask("nccl_rename")
+        self.assertEqual((kind, rank), ("host late", 1))
+        self.assertNotIn("communication", {kind for kind, *_ in self.causes})
+        self.check_gain(first)
+
+    def test_nccl_algorithm(self):
+        kind, *_ = first = self.ask("nccl_algorithm")
+        self.assertEqual([kind for kind, *_ in self.causes].count("communication"), 1)
+        self.assertEqual(kind, "communication")
+        self.check_gain(first)
+
+    def test_some_steps_verdict(self):
+        self.ask("some_steps_verdict")
+        self.assertTrue(self.verdict.startswith("test is slower here in 3 of 6 steps"), self.verdict)
+
+    def test_load_makes_too_much(self):
+        self.ask("load_makes_too_much")
+        self.assertEqual(self.cautions[0], "caution: rank 1: the host is 2.2 times as slow throughout: machine load?;"
+                                           " makes +0.611 ms")
+
+    def test_pp_middle_stage(self):
+        """A pipeline: sends and receives are matched by the calls of the host (Q2.5)."""
+        self.ask("pp_middle_stage")
+        flash = [cause for cause in self.causes if "lash" in (cause[2] or "") or "dot_product" in (cause[2] or "")]
+        self.assertEqual(self.causes[0], flash[0])
+        self.assertEqual([rank for _, _, _, rank, *_ in flash], [1, 1])
+
+    def test_pp_first_stage_gain(self):
+        self.ask("pp_first_stage_gain")
+        self.assertEqual([rank for _, _, _, rank, *_ in self.causes[:2]], [0, 0])
+        self.check_gain(*self.causes[:2])
+
+    def test_gpu_clock_early(self):
+        kind, _, _, rank, _, gain, _ = self.ask("gpu_clock_early")
+        self.assertEqual((kind, rank, gain), ("host late", 1, None))
+        self.assertIn("caution: gains are not known: 16 of 288 device events begin before their launch in test",
+                      self.cautions)
+
+    def test_no_metadata_gain(self):
+        kind, _, _, rank, _, gain, _ = self.ask("no_metadata_gain")
+        self.assertEqual((kind, rank, gain), ("host late", 3, None))
+        self.assertTrue(self.cautions[-1].startswith("caution: gains are not known: "), self.cautions)
+
+    def test_slow_nic_not_named(self):
+        kind, *_, text = first = self.ask("slow_nic_not_named")
+        self.assertEqual(kind, "communication")
+        self.assertIn("nccl:all_reduce exposed: 2.0 times as long", text)
+        self.assertEqual(self.cautions[-1], "caution: groups with ranks 1 and 3 have 0.4 times the bandwidth, others"
+                                            " 1.0: look at their links")
+        self.check_gain(first)
+
+    def test_words_of_the_algorithm(self):
+        self.assertIn("nccl:all_reduce: RING_LL -> TREE_SIMPLE, 1.6 times as long", self.ask("nccl_algorithm")[-1])
+
+
+KERNELS = {"all_reduce": "AllReduce_Sum_f32_RING_LL", "all_gather": "AllGather_RING_LL", "all_to_all": "SendRecv",
+           "reduce_scatter": "ReduceScatter_Sum_f32_RING_LL"}
+
+
+class Rates(InFolder):
+    """W9: bytes, bandwidth and calls."""
+
+    def side(self, folder, calls, elements, us, collective="all_reduce", ranks=2, kernel_name=None, channels=8,
+             pairs=None):
+        """Ranks that compute 300 us per step and then communicate, all with all. With `pairs`, neighbours do so before:
+        us by pair."""
+        name = f"ncclDevKernel_{kernel_name or KERNELS[collective]}"
+        for rank in range(ranks):
+            events, at, number = [], 100, 1
+            for iteration in range(6):
+                begin = 50 * iteration  # the host is far ahead
+                events += [step(iteration, begin, 45), event("aten::mm", begin + 1, 4, cat="cpu_op"),
+                           launch(begin + 2, 2, number), kernel("gemm", at, 300, number)]
+                at, number = at + 300, number + 1
+                groups = [("0", list(range(ranks)), us)] * calls
+                if pairs:
+                    groups.insert(0, (str(1 + rank // 2), [rank - rank % 2, rank - rank % 2 + 1], pairs[rank // 2]))
+                for group, members, dur in groups:
+                    begin += 4
+                    late = max(pairs) - pairs[rank // 2] if pairs and group == "0" and number % (calls + 2) == 0 else 0
+                    events += [launch(begin + 2, 2, number), kernel(name, at - late, dur + late, number, 20)]
+                    events[-1]["args"].update({
+                        "Collective name": collective, "In msg nelems": elements, "Out msg nelems": elements,
+                        "dtype": "Float", "Group size": len(members), "Process Group Name": group,
+                        "Process Group Ranks": str(members), "grid": [channels, 1, 1]})
+                    at, number = at + (dur if group == "0" else max(pairs)), number + 1
+            write(f"{folder}/rank{rank}.json", document(*events, distributedInfo={"rank": rank}))
+
+    def first(self):
+        self.split = self.rows("SELECT calls_time, bytes_time, bandwidth_time, overlap_time, diff_time"
+                               " FROM trace_step_causes('a', 'b') ORDER BY cause")[0]
+        self.assertAlmostEqual(sum(self.split[:4]), self.split[4])
+        words = self.value("SELECT words FROM trace_summary('a', 'b') WHERE kind = 'cause' ORDER BY line")
+        return words.partition(": ")[2]
+
+    def test_bytes_and_bandwidth_of_collectives(self):
+        for collective in KERNELS:
+            with self.subTest(collective):
+                self.side("a", 2, 10 ** 6, 100, collective)
+                self.side("b", 2, 2 * 10 ** 6, 200, collective)
+                self.assertEqual(self.first(), "2.0 times the bytes (8.0 -> 16.0 MB per step)")
+                self.side("b", 2, 10 ** 6, 200, collective)
+                self.assertRegex(self.first(), r"0\.50 times the bandwidth \(\S+ -> \S+ GB/s\), same bytes")
+
+    def test_calls(self):
+        self.side("a", 2, 10 ** 6, 100)
+        self.side("b", 4, 500000, 100)
+        self.assertEqual(self.first(), "2 -> 4 calls per step, same bytes")
+        self.side("b", 1, 10 ** 6, 100)
+        self.assertEqual(self.first(), "0.50 times the bytes (8.00 -> 4.00 MB per step), 2 -> 1 calls")
+
+    def test_another_algorithm(self):
+        self.side("a", 2, 10 ** 6, 100)
+        self.side("b", 2, 10 ** 6, 160, kernel_name="AllReduce_Sum_f32_TREE_LL")
+        self.assertEqual(self.first(), "RING_LL -> TREE_LL, 40.0 -> 25.0 GB/s, same bytes")
+        self.side("b", 2, 10 ** 6, 160, channels=2)
+        self.assertEqual(self.first(), "8 -> 2 channels, 40.0 -> 25.0 GB/s, same bytes")
+
+    def links(self, pairs, us=100):
+        """The caution of W10, if pairs of ranks take so many us, after 100 each, and all together so many after 100."""
+        self.side("a", 1, 10 ** 6, 100, ranks=2 * len(pairs), pairs=[100] * len(pairs))
+        self.side("b", 1, 10 ** 6, us, ranks=2 * len(pairs), pairs=pairs)
+        return self.rows("SELECT words FROM trace_summary('a', 'b') WHERE code = 'links'")
+
+    def test_slow_links(self):
+        """W10"""
+        self.assertEqual(self.links([100, 250]), [("groups with ranks 2 and 3 have 0.4 times the bandwidth, others 1.0:"
+                                                   " look at their links",)])
+        self.assertEqual(self.links([200, 200], 200), [("all 3 process groups have 0.5 times the bandwidth: the whole"
+                                                        " network is slower",)])
+        self.assertEqual(self.links([200, 400], 300), [])  # not alike
+        self.assertEqual(self.links([100, 100, 200, 200]), [])  # nothing in common
+
+    def test_four_fifths_are_kept(self):
+        for us, lost in ((125, False), (126, True)):
+            self.assertEqual(bool(self.links([100, us])), lost)
+
+    def test_same_from_one_percent_down(self):
+        self.side("a", 1, 10 ** 6, 100)
+        for elements, same in ((1010000, True), (1010001, False)):
+            self.side("b", 1, elements, 200)
+            self.assertEqual(self.first().endswith(", same bytes"), same)
+
+
+class HostNodes(InFolder):
+    """A18: a callback of the host in a graph holds up the device."""
+
+    def side(self, path, us):
+        events = []
+        for number in range(5):
+            at = (230 + us) * number
+            events += [step(number, at, 20), event("cudaGraphLaunch", at + 5, 10, cat="cuda_runtime",
+                                                    args={"correlation": 1 + number}),
+                       kernel("a", at + 20, 100, 1 + number), kernel("b", at + 124 + us, 100, 1 + number),
+                       event("HostNode: cb", at + 122, us, cat="graph_host_node", pid=0, tid=7)]
+        write(path, document(*events))
+
+    def test_is_a_cause(self):
+        for path, us in (("a.json", 50), ("b.json", 250)):
+            self.side(path, us)
+        self.assertEqual(self.rows("SELECT code, class, name, round(diff_ms, 6), gain_ms, words FROM"
+                                   " trace_summary('a.json', 'b.json') WHERE kind = 'cause' LIMIT 1"), [
+            ("host late", "idle_host", "HostNode: cb", 0.2, None, "waiting for HostNode: cb")])
+
+    def test_only_while_it_runs(self):
+        self.side("a.json", 50)
+        self.assertEqual(self.rows("SELECT class, time_ns FROM trace_step_time('a.json') WHERE iteration = 2"
+                                   " AND class IN ('idle_host', 'idle_wait') AND name IS NOT NULL ORDER BY 1"),
+                         [("idle_host", 50000)])
