@@ -160,7 +160,9 @@ CREATE TABLE step_causes (
   kind TEXT, class TEXT, area TEXT, name TEXT, added INTEGER, removed INTEGER, names INTEGER,
   control_time REAL, test_time REAL, diff_time REAL, control_ns INTEGER, test_ns INTEGER, share REAL,
   instances INTEGER, only_in TEXT, changes REAL, rank INTEGER, text TEXT, replaced TEXT,
-  recomputed TEXT, cause INTEGER);
+  recomputed TEXT, cause INTEGER, ranks TEXT, changing INTEGER, calls_time REAL, bytes_time REAL,
+  bandwidth_time REAL, overlap_time REAL, control_calls REAL, test_calls REAL, control_bytes REAL,
+  test_bytes REAL, control_gbs REAL, test_gbs REAL);
 INSERT INTO step_causes
 SELECT d.* FROM temp.input AS c CROSS JOIN temp.input AS t
 CROSS JOIN trace_verdict(c.path, t.path) AS v

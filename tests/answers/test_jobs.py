@@ -106,6 +106,13 @@ class Found(InFolder):
         self.assertEqual((kind, rank, gain), ("host late", 3, None))
         self.assertTrue(self.cautions[-1].startswith("caution: gains are not known: "), self.cautions)
 
+    def test_gloo_barrier_wrong_rank(self):
+        """Only test has the annotation `logging`, so it names nothing (L13)."""
+        *_, rank, _, _, text = first = self.ask("gloo_barrier_wrong_rank")
+        self.assertEqual(rank, 1)
+        self.assertIn("between aten::item and c10d::barrier", text)
+        self.check_gain(first)
+
     def test_slow_nic_not_named(self):
         kind, *_, text = first = self.ask("slow_nic_not_named")
         self.assertEqual(kind, "communication")

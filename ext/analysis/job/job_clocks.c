@@ -54,7 +54,8 @@ static bool add_samples(struct job_clocks *clocks, uint32_t from, const int64_t 
         if (own->outside || (step && own->step != *step))
             break;
         if (own->match == JOB_NONE || clocks->met[own->match] == clocks->search ||
-            (by_all && !job->matches[own->match].by_all))
+            (by_all && !job->matches[own->match].by_all) ||
+            (own->on_host && rank->host_first > 0)) /* Q10.6 */
             continue;
         const struct job_match *match = &job->matches[own->match];
         clocks->met[own->match] = clocks->search;

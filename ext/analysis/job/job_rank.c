@@ -34,6 +34,7 @@ struct member_reader {
     struct failure *failure;
     size_t first;                /* the first collective of the member */
     bool on_host;                /* the member has no device work */
+    bool both;                   /* it has, and collectives that the host runs (Q10.6) */
     enum host_collective wanted; /* the kind of its collectives then */
     struct busy busy;
     struct row_types types;
@@ -161,17 +162,44 @@ static bool add_collective(struct member_reader *reader, size_t row, size_t *nex
     return true;
 }
 
+/* The next row of device work or, where hosts run collectives beside it, of one of these. */
+static size_t next_row(const struct member_reader *reader, size_t row)
+{
+    const struct trace_file *file = reader->member->file;
+    const struct columns *columns = &file->columns;
+    if (!reader->both)
+        return columns_find(columns, row, KIND_WORK);
+    while (row < columns->count && columns->kind[row] != KIND_WORK &&
+           host_collective_row(file, row) != HOST_NAMED)
+        row++;
+    return row;
+}
+
+/* Whether a file has names of collectives that its host runs. */
+static bool has_host_names(const struct trace_file *file)
+{
+    for (size_t i = 0; i < file->names.count; i++)
+        if (host_collective_named(&file->names.items[i]) == HOST_NAMED)
+            return true;
+    return false;
+}
+
 static bool add_collectives(struct member_reader *reader)
 {
     const struct columns *columns = &reader->member->file->columns;
     size_t next_group = 0, count = columns->count;
-    for (size_t row = columns_find(columns, 0, KIND_WORK), i = 0; row < count;
-         row = columns_find(columns, row + 1, KIND_WORK), i++)
+    for (size_t row = next_row(reader, 0), i = 0; row < count;
+         row = next_row(reader, row + 1), i++) {
+        reader->on_host = columns->kind[row] != KIND_WORK;
+        bool is = reader->on_host ? columns->dur[row] > 0
+                                  : row_types_find(&reader->types, reader->member->file, row) ==
+                                        KERNEL_COMMUNICATION;
         if (!stopper_goes_on(reader->stopper, i, reader->failure) ||
-            (columns->ts[row] != NUMBER_NONE && row_counts(columns, row) &&
-             row_types_find(&reader->types, reader->member->file, row) == KERNEL_COMMUNICATION &&
+            (is && columns->ts[row] != NUMBER_NONE && row_counts(columns, row) &&
              !add_collective(reader, row, &next_group)))
             return false;
+    }
+    reader->on_host = false;
     return true;
 }
 
@@ -290,6 +318,27 @@ static bool add_parts(struct member_reader *reader)
     return true;
 }
 
+/* Adds a wait, as far as no device work runs (Q10.6). `*stretch` is where the search goes on. */
+static bool add_wait(struct member_reader *reader, int64_t from, int64_t to, size_t *stretch)
+{
+    struct job_rank *rank = reader->rank;
+    const struct busy *busy = &reader->busy;
+    while (*stretch + 1 < busy->count && busy->items[*stretch + 1].start <= from)
+        ++*stretch;
+    size_t s = *stretch;
+    do {
+        const struct busy_stretch *of = busy->count > 0 ? &busy->items[s] : NULL;
+        int64_t start = of && of->start > from ? of->start : from;
+        int64_t end = of && s + 1 < busy->count && of[1].start < to ? of[1].start : to;
+        if (of && of->type != KERNEL_NONE)
+            continue;
+        if (!MEMORY_GROW(rank->parts, rank->part_capacity, rank->part_count + 1))
+            return failure_memory(reader->failure);
+        rank->parts[rank->part_count++] = (struct job_part){start, end, JOB_NONE, 0};
+    } while (++s < busy->count && busy->items[s].start < to);
+    return true;
+}
+
 /* Q10.3: adds the waits of the threads of a host's steps. */
 static bool add_waits(struct member_reader *reader)
 {
@@ -304,7 +353,7 @@ static bool add_waits(struct member_reader *reader)
             wanted[rank->windows[i].window.track] = true;
     bool done = host_waits_make(&waits, file, reader->member->steps, wanted, reader->stopper,
                                 reader->failure);
-    for (size_t i = 0, steps = 0; done && i < rank->line.count; i++) {
+    for (size_t i = 0, steps = 0, stretch = 0; done && i < rank->line.count; i++) {
         uint32_t window = rank->line.items[i].row;
         if (window == JOB_NONE || rank->windows[window].member != reader->index ||
             rank->windows[window].window.track == TRACK_NONE)
@@ -314,11 +363,8 @@ static bool add_waits(struct member_reader *reader)
         for (int64_t end = until;
              done && start < until && host_waits_find(&waits, track, &start, &end);
              start = end, end = until) {
-            done = (MEMORY_GROW(rank->parts, rank->part_capacity, rank->part_count + 1) ||
-                    failure_memory(reader->failure)) &&
+            done = add_wait(reader, start, end, &stretch) &&
                    stopper_goes_on(reader->stopper, steps++, reader->failure);
-            if (done)
-                rank->parts[rank->part_count++] = (struct job_part){start, end, JOB_NONE, 0};
         }
     }
     host_waits_clear(&waits);
@@ -341,13 +387,15 @@ static bool add_member(struct job_rank *rank, const struct trace *trace, size_t 
     reader.scratch = memory_allocate(names_longest(&file->names) + 2);
     reader.streams = memory_zeroed(file->tracks.count + 1, sizeof *reader.streams);
     reader.on_host = !busy_any(&file->columns);
+    reader.both = !reader.on_host && has_host_names(file);
     bool done = ((reader.names && reader.scratch && reader.streams) || failure_memory(failure)) &&
                 job_pairs_make(&reader.pairs, file, stopper, failure);
     done = done && (reader.on_host ? add_host_collectives(&reader) : add_collectives(&reader));
     if (done && rank->collective_count > reader.first)
         done = reader.on_host ? add_waits(&reader)
                               : busy_make(&reader.busy, file, stopper, failure) &&
-                                    find_before(&reader) && add_parts(&reader);
+                                    find_before(&reader) && add_parts(&reader) &&
+                                    (!reader.both || add_waits(&reader));
     busy_clear(&reader.busy);
     row_types_clear(&reader.types);
     memory_free(reader.names);
@@ -426,7 +474,8 @@ static bool make_runs(struct job_rank *rank, const struct stopper *stopper, stru
         return failure_memory(failure);
     for (size_t i = 0; i < rank->part_count; i++) {
         struct job_part *part = &rank->parts[i];
-        if (i == 0 || part[-1].end != part->start)
+        if (i == 0 || part[-1].end != part->start ||
+            (part[-1].owner == JOB_NONE) != (part->owner == JOB_NONE))
             rank->chains[rank->chain_count++] = (struct job_chain){part->start, part->end};
         rank->chains[rank->chain_count - 1].end = part->end;
         part->chain = (uint32_t)(rank->chain_count - 1);
@@ -459,7 +508,8 @@ static int end_order(const void *a, const void *b)
 {
     const struct job_collective *x = &((const struct sortable_collective *)a)->item;
     const struct job_collective *y = &((const struct sortable_collective *)b)->item;
-    int order = COMPARE(x->end, y->end);
+    int order = COMPARE(x->on_host, y->on_host);
+    order = order ? order : COMPARE(x->end, y->end);
     return order ? order : COMPARE(x->start, y->start);
 }
 
@@ -499,6 +549,8 @@ static bool sort_collectives(struct job_rank *rank, const struct names *texts,
     rank->by_end = rank->by_step ? sorted(rank, texts, end_order, stopper, failure) : NULL;
     if (!rank->by_end)
         return false;
+    LOWER_BOUND(rank->host_first, rank->collective_count,
+                !rank->collectives[rank->by_end[rank->host_first]].on_host);
     for (size_t i = 1; i < rank->collective_count; i++) {
         const struct job_collective *last = &rank->collectives[rank->by_step[i - 1]];
         struct job_collective *next = &rank->collectives[rank->by_step[i]];
@@ -533,47 +585,6 @@ bool job_rank_make(struct job_rank *rank, const struct trace *trace, size_t inde
     if (!done)
         job_rank_clear(rank);
     return done;
-}
-
-uint32_t job_rank_window(const struct job_rank *rank, int64_t at, int64_t *from)
-{
-    size_t i = 1;
-    LOWER_BOUND(i, rank->line.count, rank->line.items[i].start < at);
-    *from = rank->line.items[i - 1].start;
-    return rank->line.items[i - 1].row;
-}
-
-size_t job_rank_parts(const struct job_rank *rank, int64_t at)
-{
-    size_t i = 0;
-    LOWER_BOUND(i, rank->part_count, rank->parts[i].start < at);
-    return i;
-}
-
-bool job_rank_awaited(const struct job_rank *rank, const struct job_part *wait, int64_t at,
-                      size_t *steps, uint32_t *awaited, const struct stopper *stopper,
-                      struct failure *failure)
-{
-    wide_time least = ((wide_time)at - wait->start) / 2;
-    size_t i = 0;
-    *awaited = JOB_NONE;
-    LOWER_BOUND(i, rank->collective_count, rank->collectives[rank->by_end[i]].end <= at);
-    for (i -= i > 0; i < rank->collective_count; i++) {
-        const struct job_collective *collective = &rank->collectives[rank->by_end[i]];
-        wide_time away = (wide_time)collective->end - at;
-        if (away > least)
-            break;
-        if (!stopper_goes_on(stopper, (*steps)++, failure))
-            return false;
-        away = away < 0 ? -away : away;
-        if (collective->start >= at || away > least ||
-            (*awaited != JOB_NONE && away == least &&
-             collective->start < rank->collectives[*awaited].start))
-            continue;
-        *awaited = rank->by_end[i];
-        least = away;
-    }
-    return true;
 }
 
 void job_rank_clear(struct job_rank *rank)

@@ -60,7 +60,8 @@ struct job_rank {
     struct job_collective *collectives; /* in the order of the members and their rows */
     size_t collective_count, collective_capacity;
     uint32_t *by_step;      /* collectives by step, process group and seq */
-    uint32_t *by_end;       /* collectives by end, then start, then order of the file */
+    uint32_t *by_end; /* those of the device, then of the host; by end, start, order of the file */
+    size_t host_first;      /* in `by_end`: the first one of the host */
     struct job_part *parts; /* by time */
     size_t part_count, part_capacity;
     struct job_chain *chains; /* by time */

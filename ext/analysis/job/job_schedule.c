@@ -85,9 +85,9 @@ static bool ends_with_chain(struct job_walk *walk, const struct job_chain *chain
     wide_time earliest = (wide_time)chain->end - JOB_SLACK;
     wide_time latest = (wide_time)chain->end + JOB_ROUNDING;
     size_t i = 0;
-    LOWER_BOUND(i, rank->collective_count, rank->collectives[rank->by_end[i]].end < earliest);
+    LOWER_BOUND(i, rank->host_first, rank->collectives[rank->by_end[i]].end < earliest);
     *event = no_event;
-    for (; i < rank->collective_count; i++) {
+    for (; i < rank->host_first; i++) {
         const struct job_collective *collective = &rank->collectives[rank->by_end[i]];
         if (collective->end > latest)
             break;

@@ -15,11 +15,11 @@ static bool find_host_wait(struct sim_maker *maker, int64_t last,
     int64_t from;
     size_t i = 0;
     *awaited = NULL;
-    if (of->first == of->end || !rank->collectives[of->first].on_host ||
-        (wide_time)maker->now - last <= SIM_IDLE)
+    if (of->first == of->end || (wide_time)maker->now - last <= SIM_IDLE)
         return true;
     LOWER_BOUND(i, rank->part_count, rank->parts[i].end < maker->now);
-    if (i == rank->part_count || rank->parts[i].end != maker->now)
+    if (i == rank->part_count || rank->parts[i].end != maker->now ||
+        rank->parts[i].owner != JOB_NONE)
         return true;
     uint32_t window = job_rank_window(rank, maker->now, &from);
     if (window == JOB_NONE || rank->windows[window].window.track != track ||

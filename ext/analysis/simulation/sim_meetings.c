@@ -9,10 +9,9 @@ const struct job_collective *sim_collective(const struct sim_maker *maker)
 {
     const struct sim_file *of = maker->of;
     size_t i = of->first;
-    if (i == of->end || of->rank->collectives[i].on_host != point_is(maker->point, POINT_HOST))
-        return NULL;
     LOWER_BOUND(i, of->end, of->rank->collectives[i].row < maker->point->row);
-    return i < of->end && of->rank->collectives[i].row == maker->point->row
+    return i < of->end && of->rank->collectives[i].row == maker->point->row &&
+                   of->rank->collectives[i].on_host == point_is(maker->point, POINT_HOST)
                ? &of->rank->collectives[i]
                : NULL;
 }
