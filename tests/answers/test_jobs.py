@@ -239,3 +239,23 @@ class HostNodes(InFolder):
         self.assertEqual(self.rows("SELECT class, time_ns FROM trace_step_time('a.json') WHERE iteration = 2"
                                    " AND class IN ('idle_host', 'idle_wait') AND name IS NOT NULL ORDER BY 1"),
                          [("idle_host", 50000)])
+
+
+class Replaced(Rates):
+    """L2.7"""
+
+    def test_collectives_that_take_over_from_another(self):
+        self.side("a", 1, 10 ** 6, 200)
+        self.side("b", 2, 10 ** 6, 150)
+        for rank in range(2):
+            path = f"b/rank{rank}.json"
+            with open(path, encoding="utf-8") as file:
+                trace = json.load(file)
+            names = ["ncclDevKernel_ReduceScatter_Sum_f32_RING_LL", "ncclDevKernel_AllGather_RING_LL"]
+            for number, each in enumerate(each for each in trace["traceEvents"] if each["name"].startswith("nccl")):
+                each["name"] = names[number % 2]
+            write(path, trace)
+        self.assertEqual(self.rows("SELECT code, round(diff_ms, 6), words FROM trace_summary('a', 'b')"
+                                   " WHERE kind = 'cause'"),
+                         [("replaced", 0.1, "ncclDevKernel_AllGather_RING_LL and 1 more take over from"
+                                            " ncclDevKernel_AllReduce_Sum_f32_RING_LL")])

@@ -90,14 +90,30 @@ kinds AS (
     late IS NOT NULL AND family IS NULL AND name IS NOT NULL AND diff <> 0 AND 5 * abs(diff) >= all_late
       AND 20 * abs(diff) >= delta AND NOT (late = 'not recorded' AND moved) AS is_named
   FROM flagged),
+-- L2.7
+may_be_loose AS (
+  SELECT *, kind <> 'replaced' AND name IS NOT NULL AND (class = 'comm' OR (class = 'compute' AND family = name))
+            AND (is_new OR test_ns = 0) AS may
+  FROM kinds),
+weighed AS (
+  SELECT *, sum(max(diff, 0)) OVER alike AS loose_came, sum(max(-diff, 0)) OVER alike AS loose_went
+  FROM may_be_loose
+  WINDOW alike AS (PARTITION BY class, may)),
+loosened AS (
+  SELECT class, family, name, stage, moved, is_new, control_ns, test_ns, control_windows, test_windows, diff, late,
+         is_named, may AND loose_came > 0 AND loose_went > 0 AND 20 * min(loose_came, loose_went) >= delta AS loose,
+         CASE WHEN may AND loose_came > 0 AND loose_went > 0 AND 20 * min(loose_came, loose_went) >= delta
+              THEN 'replaced' ELSE kind END AS kind
+  FROM weighed),
 keyed AS MATERIALIZED (
   SELECT *, kind NOT IN ('queued', 'replaced') AND (late IS NULL OR is_named) AS single,
          dense_rank() OVER (ORDER BY kind,
                             CASE WHEN kind = 'queued' OR (late IS NOT NULL AND NOT is_named) THEN NULL ELSE class END,
-                            CASE WHEN kind IN ('changed', 'replaced', 'communication', 'host late') THEN family END,
+                            loose, CASE WHEN kind IN ('changed', 'replaced', 'communication', 'host late') AND NOT loose
+                                        THEN family END,
                             CASE WHEN kind NOT IN ('queued', 'replaced') AND (late IS NULL OR is_named)
                                  THEN quote(name) END) AS id
-  FROM kinds
+  FROM loosened
   LIMIT -1),
 -- the areas of each cause, those that differ most first
 spread AS (
@@ -121,13 +137,15 @@ placed_in AS MATERIALIZED (
   GROUP BY id
   LIMIT -1),
 raw AS (
-  SELECT id, kind, CASE WHEN count(DISTINCT class) = 1 THEN min(class) END AS class, min(family) AS family,
+  SELECT id, kind, CASE WHEN count(DISTINCT class) = 1 THEN min(class) END AS class,
+         CASE WHEN NOT max(loose) THEN min(family) END AS family,
          CASE WHEN count(DISTINCT stage) = 1 THEN min(stage) END AS stage,
          CASE WHEN single THEN min(name)
               WHEN kind = 'host late' THEN min(family)
               WHEN kind = 'replaced' THEN
                 (SELECT new.name FROM keyed AS new
-                 WHERE new.kind = 'replaced' AND new.class = keyed.class AND new.family IS keyed.family
+                 WHERE new.kind = 'replaced' AND new.class = keyed.class AND new.loose = keyed.loose
+                   AND (new.loose OR new.family IS keyed.family)
                    AND (new.is_new OR new.test_ns = 0)
                  ORDER BY new.is_new DESC, new.control_ns + new.test_ns DESC, new.name
                  LIMIT 1) END AS name,

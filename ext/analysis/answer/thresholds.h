@@ -72,6 +72,7 @@
 #define GAIN_UNITS 4.0 /* C16: halves of the last decimal; the same */
 #define MOST_SIMULATED_STEPS 16 /* C16: a side */
 #define REST_PART 0.75 /* C9.3: of all changes, which lines hold */
+#define LIKE_RATE 0.05 /* W9.3: of the bandwidth; less is no other one */
 #define SAME_RATE 0.01 /* W9: of calls or bytes, which are the same then */
 #define LINK_KEEPS 0.8 /* W10: of control's bandwidth; a group that keeps less lost some */
 #define LINK_LEAST 0.1 /* W10: of the difference, that the transfers of a group take */

@@ -31,6 +31,7 @@ struct cause_part {
     enum stage stage;    /* that most of it is in; ties: the first of the enum */
     enum cause_kind kind;
     bool single;  /* a cause of its own */
+    bool loose;   /* replaced outside of families (L2.7) */
     bool moved;   /* so is a place of it */
     wide_time shifted, received; /* ns of control: the sums over its places */
     size_t cause; /* index in causes.items, before causes are merged and ordered */

@@ -87,6 +87,38 @@ static void find_replaced(struct cause_part *parts, size_t count, const int64_t 
         }
 }
 
+/* L2.7: whether a part has no family but its own name: nothing says where in the program it is; or
+** it is communication. */
+static bool is_loose(const struct finder *finder, const struct cause_part *part,
+                     enum step_class step_class)
+{
+    const struct cause_place *place = place_of(finder, part);
+    return place->step_class == step_class && part->kind != CAUSE_REPLACED &&
+           place->name != NAME_NONE &&
+           (step_class == CLASS_COMM || place->family == place->name) &&
+           (cause_part_came(part) || part->time[1] == 0);
+}
+
+/* L2.7: marks what replaced other parts of a class outside of families. */
+static void find_loose(struct finder *finder, enum step_class step_class, wide_time delta)
+{
+    struct cause_part *parts = finder->parts->items;
+    wide_time came = 0, went = 0;
+    for (size_t i = 0; i < finder->parts->count; i++)
+        if (is_loose(finder, &parts[i], step_class)) {
+            came += parts[i].diff > 0 ? parts[i].diff : 0;
+            went -= parts[i].diff < 0 ? parts[i].diff : 0;
+        }
+    if (came == 0 || went == 0 || 20 * came < delta || 20 * went < delta)
+        return;
+    for (size_t i = 0; i < finder->parts->count; i++)
+        if (is_loose(finder, &parts[i], step_class)) {
+            parts[i].kind = CAUSE_REPLACED;
+            parts[i].single = false;
+            parts[i].loose = true;
+        }
+}
+
 /* L12.3: whether so much of a part that one side has moved that its name says little. */
 static bool has_moved(const struct finder *finder, const struct cause_part *part)
 {
@@ -126,6 +158,8 @@ static void find_kinds(struct finder *finder)
         if (of == CLASS_COMPUTE || of == CLASS_MEMORY)
             find_replaced(&parts[from], i - from, finder->causes->windows, delta);
     }
+    find_loose(finder, CLASS_COMPUTE, delta);
+    find_loose(finder, CLASS_COMM, delta);
 }
 
 /* Whether a part belongs to a cause of several names. */
@@ -135,7 +169,8 @@ static bool belongs(const struct finder *finder, const struct cause_part *part,
     const struct cause_place *place = place_of(finder, part);
     return !part->single && !cause->single && part->kind == cause->kind &&
            (part->kind != CAUSE_REPLACED ||
-            (place->step_class == cause->step_class && place->family == cause->family));
+            (place->step_class == cause->step_class && part->loose == cause->loose &&
+             (part->loose || place->family == cause->family)));
 }
 
 static void add_part(const struct finder *finder, struct cause *cause,
@@ -172,12 +207,13 @@ static bool make_causes(struct finder *finder)
             causes->items[causes->count++] =
                 (struct cause){.kind = part->kind,
                                .step_class = place->step_class,
-                               .family = place->family,
-                               .area = place->family,
+                               .family = part->loose ? NAME_NONE : place->family,
+                               .area = part->loose ? NAME_NONE : place->family,
                                .name = part->single ? place->name
                                        : in < areas ? place->family
                                                     : NAME_NONE,
                                .single = part->single,
+                               .loose = part->loose,
                                .rank = NUMBER_NONE,
                                .stage = part->single ? part->stage : STAGE_NONE};
             if (!part->single)
@@ -194,20 +230,19 @@ static bool make_causes(struct finder *finder)
     return done || failure_memory(finder->failure);
 }
 
-/* Lists what was replaced. The parts of such a cause follow each other. */
+/* Lists what was replaced. */
 static bool list_replaced(struct finder *finder)
 {
     struct causes *causes = finder->causes;
     size_t count = 0;
     causes->replaced = memory_items(finder->parts->count + 1, sizeof *causes->replaced);
-    for (size_t i = 0; causes->replaced && i < finder->parts->count; i++) {
-        const struct cause_part *part = &finder->parts->items[i];
-        struct cause *cause = &causes->items[part->cause];
-        if (part->kind != CAUSE_REPLACED)
-            continue;
-        if (cause->replaced_count++ == 0)
-            cause->replaced_first = count;
-        causes->replaced[count++] = place_of(finder, part)->name;
+    for (size_t i = 0; causes->replaced && i < causes->count; i++) {
+        struct cause *cause = &causes->items[i];
+        cause->replaced_first = count;
+        for (size_t p = cause->parts; cause->kind == CAUSE_REPLACED && p > 0;
+             p = finder->parts->items[p - 1].next)
+            causes->replaced[count++] = place_of(finder, &finder->parts->items[p - 1])->name;
+        cause->replaced_count = count - cause->replaced_first;
     }
     return causes->replaced || failure_memory(finder->failure);
 }

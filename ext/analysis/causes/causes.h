@@ -42,6 +42,7 @@ struct cause {
     uint32_t family, area;      /* ids in causes.names; NAME_NONE. Of several areas, the family */
     uint32_t name;              /* NAME_NONE: several, or without a name */
     bool single;                /* one name */
+    bool loose;                 /* replaced outside of families (L2.7) */
     int64_t rank;               /* the only rank that differs so (Q8); NUMBER_NONE */
     bool changing;              /* it is on another rank in other steps (Q8.5) */
     size_t ranks_first, ranks_count; /* in causes.ranks: several that alone differ so (Q8.6) */

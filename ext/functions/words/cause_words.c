@@ -72,7 +72,7 @@ static void write_area(struct cause_words *words, const struct cause *cause)
 {
     struct writer *text = &words->text;
     const uint32_t *only = words->causes->only_in + cause->only_first;
-    if (cause->area == NAME_NONE || words->brief)
+    if (cause->area == NAME_NONE || words->brief || cause->loose)
         return;
     if (cause->instances > 1) {
         write_string(text, " in ");
@@ -209,6 +209,12 @@ static void write_split(struct cause_words *words, const struct cause *cause)
     bool known = !isnan(split.by_bytes), calls = is_about(split.calls);
     double more = fabs(known ? split.by_calls + split.by_bytes : split.by_calls);
     double slower = fabs(split.by_bandwidth);
+    const double *bytes = known ? split.bytes : split.calls;
+    double rate = bytes[1] / split.ns[1] / (bytes[0] / split.ns[0]);
+    if (!cause_split_is_overlap(&split) && more <= slower && calls && fabs(rate - 1) < LIKE_RATE) {
+        write_string(text, ", not hidden");
+        return;
+    }
     write_string(text, words->brief ? ": " : " exposed: ");
     if (cause_split_is_overlap(&split)) {
         write_string(text, cause->diff > 0 ? "less of it is hidden" : "more of it is hidden");
@@ -282,18 +288,34 @@ static const struct cause_part *other_part(const struct cause_words *words,
     return NULL;
 }
 
+/* Writes the area of a part of communication: `nccl:all_reduce`. */
+static void write_area_of(struct cause_words *words, const struct cause *cause, uint32_t name)
+{
+    const struct cause_parts *parts = words->causes->parts;
+    for (size_t i = cause->parts; i > 0; i = parts->items[i - 1].next) {
+        const struct cause_place *place = &parts->places[parts->items[i - 1].first];
+        if (place->name == name)
+            write_label_of(words, place->area == NAME_NONE ? name : place->area);
+    }
+}
+
 /* Writes how many operators take over, or give way; one by its name (L2.2). */
 static void write_others(struct cause_words *words, const struct cause *cause, int64_t others)
 {
     const struct cause_parts *parts = words->causes->parts;
     const struct cause_part *one =
         others == 1 ? other_part(words, cause, cause->added > 0) : NULL;
+    if (one && cause->loose && cause->step_class == CLASS_COMM && cause->area == NAME_NONE) {
+        write_area_of(words, cause, parts->places[one->first].name);
+        return;
+    }
     if (one && parts->places[one->first].name != NAME_NONE) {
         write_label_of(words, parts->places[one->first].name);
         return;
     }
     write_integer(&words->text, others);
-    write_string(&words->text, others == 1 ? " operator" : " operators");
+    write_string(&words->text, cause->step_class == CLASS_COMM ? " collective" : " operator");
+    write_string(&words->text, others == 1 ? "" : "s");
 }
 
 static void write_replaced(struct cause_words *words, const struct cause *cause)
@@ -301,7 +323,10 @@ static void write_replaced(struct cause_words *words, const struct cause *cause)
     struct writer *text = &words->text;
     if (cause->step_class == CLASS_MEMORY)
         write_string(text, "copies of ");
-    write_name_of(words, cause);
+    if (cause->loose && cause->step_class == CLASS_COMM && cause->area == NAME_NONE)
+        write_area_of(words, cause, cause->name);
+    else
+        write_name_of(words, cause);
     if (cause->step_class != CLASS_MEMORY) {
         int64_t others = cause->names - (cause->added > 0 ? cause->added : cause->removed);
         if (cause->added > 1) {
