@@ -106,6 +106,25 @@ class Found(InFolder):
         self.assertEqual((kind, rank, gain), ("host late", 3, None))
         self.assertTrue(self.cautions[-1].startswith("caution: gains are not known: "), self.cautions)
 
+    def test_unfused_optimizer_queued(self):
+        """The line that knows leads (C16.6)."""
+        kind, _, _, _, diff, gain, text = self.ask("unfused_optimizer_queued")
+        self.assertEqual(kind, "replaced")
+        self.assertLess(diff, 0)
+        self.assertAlmostEqual(gain / self.effect, 1, delta=0.1)
+        self.assertIn("aten::mul_ and 6 more take over from 7", text)
+
+    def test_replaced_without_area(self):
+        kind, *_, text = first = self.ask("replaced_without_area")
+        self.assertEqual(kind, "replaced")
+        self.assertIn("aten::matmul and 1 more take over from aten::scaled_dot", text)
+        self.check_gain(first)
+
+    def test_overlap_1ns(self):
+        self.ask("overlap_1ns")
+        gelu = next(cause for cause in self.causes if cause[2] == "aten::gelu")
+        self.assertAlmostEqual(gelu[5], 0.2897, places=3)
+
     def test_gloo_barrier_wrong_rank(self):
         """Only test has the annotation `logging`, so it names nothing (L13)."""
         *_, rank, _, _, text = first = self.ask("gloo_barrier_wrong_rank")

@@ -156,12 +156,13 @@ class Side:
             threads = model.threads[key]
             for thread in threads.values():
                 open_ = []
+                ends = {row.event: place for place, (_, row, is_end) in enumerate(thread.points) if is_end}
                 for _, row, is_end in thread.points:
                     if is_end:
                         open_.remove(row)
                     else:
-                        self.around[key, row.event] = [*self.around[key, open_[-1].event],
-                                                       open_[-1]] if open_ else []
+                        holder = next((each for each in reversed(open_) if ends[each.event] > ends[row.event]), None)
+                        self.around[key, row.event] = [*self.around[key, holder.event], holder] if holder else []
                         open_.append(row)
             counts = Counter()
             for thread, of in threads.items():

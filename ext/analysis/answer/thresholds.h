@@ -74,6 +74,7 @@
 #define REST_PART 0.75 /* C9.3: of all changes, which lines hold */
 #define LIKE_RATE 0.05 /* W9.3: of the bandwidth; less is no other one */
 #define SAME_RATE 0.01 /* W9: of calls or bytes, which are the same then */
+#define LEADS_PART 0.5 /* C16.6: of the difference, that undoing the first cause gains */
 #define LINK_KEEPS 0.8 /* W10: of control's bandwidth; a group that keeps less lost some */
 #define LINK_LEAST 0.1 /* W10: of the difference, that the transfers of a group take */
 #define LOST_PART 0.01 /* E12: of device work or collectives, from which gains are not known */

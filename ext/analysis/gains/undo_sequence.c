@@ -138,7 +138,8 @@ static bool add_host(struct sequence_maker *maker, uint32_t node, uint32_t row)
     const struct sim_rows *rows = &maker->sequence->graph->rows[maker->index];
     const struct trace_file *file = maker->member->file;
     uint32_t track = row_place(&file->columns, row)->track, around = maker->open[track];
-    while (around != ROW_NONE && rows->ends[around] < node)
+    uint32_t end = rows->ends[row] == SIM_NONE ? node : rows->ends[row];
+    while (around != ROW_NONE && rows->ends[around] < end) /* neighbours may overlap by a ns */
         around = maker->around[around];
     maker->around[row] = around;
     maker->open[track] = row;

@@ -396,6 +396,26 @@ static void write_lost(struct writer *text, const struct call_undo *undone)
     }
 }
 
+/* C16.6: puts the cause that gains most first, if it alone gains half of the difference. */
+static void lead(struct answer_causes *causes, double diff_ms)
+{
+    size_t most = 0, large = 0;
+    for (size_t i = 0; i < causes->count; i++) {
+        double part = causes->items[i].gain_ms / diff_ms;
+        large += part >= LEADS_PART;
+        most = part > causes->items[most].gain_ms / diff_ms || isnan(causes->items[most].gain_ms)
+                   ? i
+                   : most;
+    }
+    struct answer_cause first = causes->count > 0 ? causes->items[most] : (struct answer_cause){0};
+    if (most == 0 || large != 1 || !(first.gain_ms / diff_ms >= LEADS_PART) ||
+        first.diff_ms / diff_ms >= first.gain_ms / diff_ms)
+        return;
+    first.leads = true;
+    memmove(&causes->items[1], &causes->items[0], most * sizeof *causes->items);
+    causes->items[0] = first;
+}
+
 bool answer_gains_find(struct answer_facts *facts, size_t most, struct answer_causes *causes)
 {
     const struct call_undo_request request = {
@@ -412,6 +432,8 @@ bool answer_gains_find(struct answer_facts *facts, size_t most, struct answer_ca
                failure_memory(&facts->call->failure);
     else if (found)
         done = take_gains(facts, &undone.undo, causes);
+    if (done && found)
+        lead(causes, pair_diff(&facts->pair.pair));
     writer_clear(&lost);
     if (found)
         count_steps(&undone, causes);

@@ -24,6 +24,7 @@ struct answer_cause {
     bool untold;        /* its gain is not known (E9.10) */
     size_t diagnosis;   /* in place of whose causes it stands; SIZE_MAX: of none */
     size_t advised; /* the diagnosis that owns this cause, which keeps its line; SIZE_MAX */
+    bool leads;         /* it gains most of the difference (C16.6) */
 };
 
 struct answer_work {

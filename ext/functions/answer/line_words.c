@@ -70,7 +70,7 @@ static void write_gain(struct words *words)
     const struct answer_cause *cause = &causes->items[words->line->of];
     double least = words->amounts.least;
     struct writer *text = &words->tail;
-    if (cause->diff_ms < 0)
+    if (cause->diff_ms < 0 && !cause->leads)
         return; /* C16.5 */
     if (cause->untold && cause->diff_ms >= GAIN_UNITS * least) {
         const struct call_causes *found = &words->answer->facts.causes;
