@@ -148,9 +148,7 @@ KERNELS = {"all_reduce": "AllReduce_Sum_f32_RING_LL", "all_gather": "AllGather_R
            "reduce_scatter": "ReduceScatter_Sum_f32_RING_LL"}
 
 
-class Rates(InFolder):
-    """W9: bytes, bandwidth and calls."""
-
+class Made(InFolder):
     def side(self, folder, calls, elements, us, collective="all_reduce", ranks=2, kernel_name=None, channels=8,
              pairs=None):
         """Ranks that compute 300 us per step and then communicate, all with all. With `pairs`, neighbours do so before:
@@ -176,6 +174,10 @@ class Rates(InFolder):
                         "Process Group Ranks": str(members), "grid": [channels, 1, 1]})
                     at, number = at + (dur if group == "0" else max(pairs)), number + 1
             write(f"{folder}/rank{rank}.json", document(*events, distributedInfo={"rank": rank}))
+
+
+class Rates(Made):
+    """W9: bytes, bandwidth and calls."""
 
     def first(self):
         self.split = self.rows("SELECT calls_time, bytes_time, bandwidth_time, overlap_time, diff_time"
@@ -260,7 +262,7 @@ class HostNodes(InFolder):
                          [("idle_host", 50000)])
 
 
-class Replaced(Rates):
+class Replaced(Made):
     """L2.7"""
 
     def test_collectives_that_take_over_from_another(self):
