@@ -2,9 +2,10 @@
 rules that they led to."""
 import json
 import os
+import random
 
 from made import InFolder, document, event, kernel, launch, step, write
-from support import corpus
+from support import corpus, series
 
 ON = "on changing ranks"
 
@@ -233,6 +234,62 @@ class Rates(Made):
         for elements, same in ((1010000, True), (1010001, False)):
             self.side("b", 1, elements, 200)
             self.assertEqual(self.first().endswith(", same bytes"), same)
+
+    def network(self, folder, rng, partitions, slow=None):
+        """A job whose ranks communicate in one group of each partition, 100 us; 250 in those of a slow rank, but in the
+        first partition, which is that within a node."""
+        ranks = sum(map(len, partitions[0]))
+        ready, events = [400] * ranks, [[] for _ in range(ranks)]
+        numbers = [1] * ranks
+        for iteration in range(4):
+            for rank in range(ranks):
+                numbers[rank] += 1
+                host, dur = 50 * iteration, 300 + rng.randrange(3)
+                events[rank] += [step(iteration, host, 45), launch(host + 2, 1, numbers[rank]),
+                                 kernel("gemm", ready[rank], dur, numbers[rank])]
+                ready[rank] += dur
+            for place, groups in enumerate(partitions):
+                for group, members in enumerate(groups):
+                    late = 150 if place > 0 and slow in members else 0
+                    end = max(ready[rank] for rank in members) + 98 + rng.randrange(5) + late
+                    for rank in members:
+                        numbers[rank] += 1
+                        name = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
+                        events[rank] += [launch(50 * iteration + 4 + 4 * place, 1, numbers[rank]),
+                                         kernel(name, ready[rank], end - ready[rank], numbers[rank], 20)]
+                        events[rank][-1]["args"].update({
+                            "Collective name": "all_reduce", "In msg nelems": 10 ** 6, "Out msg nelems": 10 ** 6,
+                            "dtype": "Float", "Group size": len(members), "Process Group Name": f"{place}_{group}",
+                            "Process Group Ranks": str(members)})
+                        ready[rank] = end
+        for rank in range(ranks):
+            write(f"{folder}/rank{rank}.json", document(*events[rank], distributedInfo={"rank": rank}))
+
+    def test_slow_links_of_random_jobs(self):
+        """A slow rank is named, in jobs of 8 to 64 ranks with up to six groups each; without one, nothing is."""
+        for seed in range(series(2, 20)):
+            rng = random.Random(seed)
+            ranks = rng.choice((8, 16) if seed < 2 else (8, 16, 32, 64))
+            sizes = [rng.choice([size for size in (2, 4, 8, 16) if size < ranks]) for _ in range(rng.randrange(2, 7))]
+            partitions = []
+            for place, size in enumerate(sizes):
+                order = list(range(ranks))
+                if place:
+                    rng.shuffle(order)
+                partitions.append([sorted(order[i:i + size]) for i in range(0, ranks, size)])
+            slow = rng.randrange(ranks)
+            control, test = f"a{seed}", f"b{seed}"
+            self.network(control, rng, partitions)
+            for which in (slow, None):
+                self.network(test, rng, partitions, which)
+                found = [words for words, in self.rows(
+                    "SELECT words FROM trace_summary(?, ?) WHERE code = 'links'", control, test)]
+                with self.subTest(seed=seed, ranks=ranks, sizes=sizes, slow=which):
+                    if which is None:
+                        self.assertEqual(found, [])
+                    else:
+                        self.assertRegex("".join(found), rf"^groups with ranks? (.* )?{slow}\b.* have 0.4 times|"
+                                                         r"^process group 1_\d+ with \d+ ranks has 0.4 times")
 
 
 class HostNodes(InFolder):

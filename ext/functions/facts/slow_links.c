@@ -105,6 +105,16 @@ static void write_links(struct writer *text, const struct group_link *links, siz
     size_t found = list_ranks(links, count, rates, lost, true, ranks);
     if (found == 0)
         found = list_ranks(links, count, rates, lost, false, ranks);
+    if (found > MOST_NAMED_RANKS && slow == 1) {
+        const struct name *group = &rates->names.items[lost->rate->group];
+        size_t members = 1;
+        for (const char *at = rates->names.items[lost->rate->ranks].text; *at; at++)
+            members += *at == ',';
+        write_string(text, "process group ");
+        write_bytes(text, group->text, group->length);
+        write_format(text, " with %lld ranks has %.1f times the bandwidth, others %.1f",
+                     (long long)members, kept, others / (double)(count - slow));
+    }
     if (found == 0 || found > MOST_NAMED_RANKS)
         return;
     write_string(text, "groups with rank");
