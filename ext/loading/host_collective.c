@@ -31,6 +31,14 @@ enum host_collective host_collective_row(const struct trace_file *file, size_t r
     return may_be ? host_collective_named(&file->names.items[name]) : HOST_NONE;
 }
 
+bool host_collective_any(const struct names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (host_collective_named(&names->items[i]) == HOST_NAMED)
+            return true;
+    return false;
+}
+
 bool host_collective_is_pair(const struct name *name)
 {
     return strstr(name->text, "send") || strstr(name->text, "recv");

@@ -22,4 +22,7 @@ enum host_collective host_collective_row(const struct trace_file *file, size_t r
 /* Whether a name of a collective is that of a send or a receive. */
 bool host_collective_is_pair(const struct name *name);
 
+/* Whether any name is HOST_NAMED. */
+bool host_collective_any(const struct names *names);
+
 #endif

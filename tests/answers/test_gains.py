@@ -447,7 +447,7 @@ class Properties(InFolder):
             write_gains_pair("pair/a", "pair/b", seed)
             went = {row[:4] for row in self.rows("SELECT class, area, name, rank FROM trace_step_causes('pair/a',"
                                                  " 'pair/b', NULL, NULL, 'all', 'all') WHERE removed > 0"
-                                                 " OR kind = 'replaced'")}
+                                                 " OR kind = 'replaced' OR changing")}
             for *key, half, gain in self.rows("SELECT class, area, name, rank, gain_half, gain_alone"
                                               " FROM trace_undo('pair/a', 'pair/b', NULL, NULL, 'all', 'all')"
                                                " WHERE kind IS NOT NULL"):

@@ -22,6 +22,7 @@ from oracle_moved import late_parts
 from oracle_steps import OPERATORS, end, kind, of_xla, stable, thread_of
 
 GONE = object()
+OVERLAP = 10  # E8.5
 DEVICE_CLASSES = ("compute", "comm", "memory")
 BACKWARD = r"autograd::engine|torch::autograd::AccumulateGrad|.*Backward[0-9]?\Z"
 
@@ -161,7 +162,8 @@ class Side:
                     if is_end:
                         open_.remove(row)
                     else:
-                        holder = next((each for each in reversed(open_) if ends[each.event] > ends[row.event]), None)
+                        holder = next((each for each in reversed(open_) if ends[each.event] > ends[row.event]
+                                       or end(each) - row.ts_ns > OVERLAP), None)
                         self.around[key, row.event] = [*self.around[key, holder.event], holder] if holder else []
                         open_.append(row)
             counts = Counter()

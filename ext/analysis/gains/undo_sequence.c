@@ -132,14 +132,24 @@ static bool is_step(const struct sequence_maker *maker, uint32_t row)
     return i < steps->count && steps->items[i].row == row;
 }
 
+/* Whether an event ends right after another begins, and before that ends: times were rounded, and
+** one follows the other. */
+static bool is_neighbour(const struct columns *columns, const struct sim_rows *rows, uint32_t first,
+                         uint32_t next)
+{
+    enum { MOST_OVERLAP = 10 /* ns */ };
+    return rows->ends[next] != SIM_NONE && rows->ends[first] < rows->ends[next] &&
+           (wide_time)columns->ts[first] + columns->dur[first] - columns->ts[next] <= MOST_OVERLAP;
+}
+
 /* Adds a host event: it is what its name says, in the operators around it. */
 static bool add_host(struct sequence_maker *maker, uint32_t node, uint32_t row)
 {
     const struct sim_rows *rows = &maker->sequence->graph->rows[maker->index];
     const struct trace_file *file = maker->member->file;
     uint32_t track = row_place(&file->columns, row)->track, around = maker->open[track];
-    uint32_t end = rows->ends[row] == SIM_NONE ? node : rows->ends[row];
-    while (around != ROW_NONE && rows->ends[around] < end) /* neighbours may overlap by a ns */
+    while (around != ROW_NONE &&
+           (rows->ends[around] < node || is_neighbour(&file->columns, rows, around, row)))
         around = maker->around[around];
     maker->around[row] = around;
     maker->open[track] = row;

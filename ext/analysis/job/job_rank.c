@@ -175,15 +175,6 @@ static size_t next_row(const struct member_reader *reader, size_t row)
     return row;
 }
 
-/* Whether a file has names of collectives that its host runs. */
-static bool has_host_names(const struct trace_file *file)
-{
-    for (size_t i = 0; i < file->names.count; i++)
-        if (host_collective_named(&file->names.items[i]) == HOST_NAMED)
-            return true;
-    return false;
-}
-
 static bool add_collectives(struct member_reader *reader)
 {
     const struct columns *columns = &reader->member->file->columns;
@@ -191,12 +182,14 @@ static bool add_collectives(struct member_reader *reader)
     for (size_t row = next_row(reader, 0), i = 0; row < count;
          row = next_row(reader, row + 1), i++) {
         reader->on_host = columns->kind[row] != KIND_WORK;
+        if (!stopper_goes_on(reader->stopper, i, reader->failure))
+            return false;
+        if (columns->ts[row] == NUMBER_NONE || !row_counts(columns, row))
+            continue;
         bool is = reader->on_host ? columns->dur[row] > 0
                                   : row_types_find(&reader->types, reader->member->file, row) ==
                                         KERNEL_COMMUNICATION;
-        if (!stopper_goes_on(reader->stopper, i, reader->failure) ||
-            (is && columns->ts[row] != NUMBER_NONE && row_counts(columns, row) &&
-             !add_collective(reader, row, &next_group)))
+        if (is && !add_collective(reader, row, &next_group))
             return false;
     }
     reader->on_host = false;
@@ -387,7 +380,7 @@ static bool add_member(struct job_rank *rank, const struct trace *trace, size_t 
     reader.scratch = memory_allocate(names_longest(&file->names) + 2);
     reader.streams = memory_zeroed(file->tracks.count + 1, sizeof *reader.streams);
     reader.on_host = !busy_any(&file->columns);
-    reader.both = !reader.on_host && has_host_names(file);
+    reader.both = !reader.on_host && host_collective_any(&file->names);
     bool done = ((reader.names && reader.scratch && reader.streams) || failure_memory(failure)) &&
                 job_pairs_make(&reader.pairs, file, stopper, failure);
     done = done && (reader.on_host ? add_host_collectives(&reader) : add_collectives(&reader));

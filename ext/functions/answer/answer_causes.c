@@ -408,8 +408,8 @@ static void lead(struct answer_causes *causes, double diff_ms)
                    : most;
     }
     struct answer_cause first = causes->count > 0 ? causes->items[most] : (struct answer_cause){0};
-    if (most == 0 || large != 1 || !(first.gain_ms / diff_ms >= LEADS_PART) ||
-        first.diff_ms / diff_ms >= first.gain_ms / diff_ms)
+    if (!(diff_ms > 0) || most == 0 || large != 1 || !(first.gain_ms / diff_ms >= LEADS_PART) ||
+        first.diff_ms / diff_ms >= LEADS_PART || !isnan(causes->items[0].gain_ms))
         return;
     first.leads = true;
     memmove(&causes->items[1], &causes->items[0], most * sizeof *causes->items);
