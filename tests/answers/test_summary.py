@@ -26,10 +26,8 @@ class Lines(unittest.TestCase):
             "device busy 2.362 -> 2.570 ms, exposed communication 0.319 -> 0.499 ms, idle 0.371 -> 0.666 ms",
             "4 steps 3.044-3.072, 4 of 3.728-3.755: longer; job of 2 ranks; one recording per side: see trace_ab",
             "  +0.300 ms   44 %  host late      waiting for DataLoader next batch, from workers",
-            "  +0.180 ms   26 %  communication  nccl:all_reduce, not hidden",
-            "  -0.168 ms  -25 %  AdamW.step is fused, where control's uses foreach: 5 -> 1 operators",
             "  +0.180 ms   26 %  communication  nccl:all_reduce: 0.78 times the bandwidth (54.0 -> 41.9 GB/s)",
-            "  -0.168 ms  -25 %  compute        aten::_fused_adamw_ takes over from 5 operators (AdamW.step)",
+            "  -0.168 ms  -25 %  AdamW.step is fused, where control's uses foreach: 5 -> 1 operators",
             "  +0.160 ms   23 %  compute        aten::layer_norm (DistributedDataParallel.forward)",
             "  +0.120 ms   18 %  compute        EmbeddingBackward0 (backward), only on rank 1",
             "  +0.096 ms   14 %  copies         aten::clone 4 -> 8 per step (DistributedDataParallel.forward)",
@@ -186,7 +184,10 @@ class Gains(InFolder):
             undone = {(round(diff, 7), gain) for diff, gain in self.rows(
                 "SELECT diff_time / 1000, gain_alone / 1000 FROM trace_undo(?, ?, NULL, NULL, NULL, NULL, ?)",
                 *pair, self.room(rows))}
-            self.assertEqual([(row[0], row[2]) for row in rows], [(row[0], row[2]) for row in without])
+            order, plain = ([(row[0], row[2] or 0) for row in each] for each in (rows, without))
+            self.assertEqual(sorted(order), sorted(plain))
+            if order != plain:
+                continue  # a cause leads (C16.6)
             for (kind, text, diff, gain, _), (_, before, *_) in zip(rows, without):
                 said = re.search(r"; a fix saves (?:nothing|(\d+\.\d+) ms)(?:, hidden by .+)?$", text)
                 self.assertLessEqual(len(text), 100)
@@ -204,7 +205,7 @@ class Gains(InFolder):
                 ended += 1
                 self.assertEqual(kind, "cause")
                 self.assertGreater(abs(gain - diff), 0.1 * abs(diff), (seed, text))
-                self.assertGreater(diff, 0)
+                self.assertGreater(max(diff, gain), 0)
                 self.assertAlmostEqual(float(said[1] or 0), max(gain, 0),
                                        delta=0.5001 * 10 ** -len((said[1] or ".0").split(".")[1]))
         self.assertGreater(ended, 0)

@@ -190,6 +190,8 @@ static bool join_diagnoses(struct answer_facts *facts, const struct diagnoses *f
         causes_join_owned(&facts->causes.causes, found->owners, joins);
     memory_free(joins);
     return joins || failure_memory(&facts->call->failure);
+}
+
 /* Finds which links are slower, if communication makes most of the difference. */
 static bool find_links(struct answer_facts *facts, struct answer_causes *to)
 {
@@ -213,9 +215,7 @@ static bool find_parts(struct answer_facts *facts, size_t shown, struct answer_c
     struct cause_words words;
     if (!facts_causes(facts) || (to->joined && !join_diagnoses(facts, &to->diagnoses)) ||
         !causes_merge(&facts->causes.causes, shown, call_stopper(facts->call),
-                      &facts->call->failure))
-    if (!facts_causes(facts) || !causes_merge(&facts->causes.causes, shown,
-                                              call_stopper(facts->call), &facts->call->failure) ||
+                      &facts->call->failure) ||
         !call_rates_find(facts->call, &facts->causes))
         return false;
     bool done = cause_words_begin(&words, &facts->causes);

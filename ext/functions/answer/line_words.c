@@ -154,9 +154,7 @@ bool write_cause(struct words *words)
     else if (!answer_cause_text(&words->answer->facts, causes, words->line->of,
                                 &causes->texts.items[words->line->counts], false, &words->body))
         return false;
-    if (cause->rank != NUMBER_NONE && cause->diagnosis == SIZE_MAX)
-        write_format(&words->tail, ", only on rank %lld", (long long)cause->rank);
-    if (cause->of != SIZE_MAX)
+    if (cause->of != SIZE_MAX && cause->diagnosis == SIZE_MAX)
         cause_words_ranks(&words->tail, &words->answer->facts.causes.causes,
                           &words->answer->facts.causes.causes.items[cause->of]);
     write_gain(words);
