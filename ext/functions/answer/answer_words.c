@@ -500,8 +500,7 @@ static bool write_line(struct words *words)
         break;
     case LINE_LOG:
     case LINE_HINT:
-        write_string(&words->prefix, words->line->kind == LINE_LOG ? "log: " : "hint: ");
-        compile_write_line(&words->body, &words->answer->facts, words->line->of);
+        write_log(words);
         break;
     case LINE_CAUTION:
         write_caution(words);

@@ -161,6 +161,12 @@ bool write_cause(struct words *words)
     return write_shorter(words);
 }
 
+void write_log(struct words *words)
+{
+    write_string(&words->prefix, words->line->kind == LINE_LOG ? "log: " : "hint: ");
+    compile_write_line(&words->body, &words->answer->facts, words->line->of);
+}
+
 void write_rest(struct words *words)
 {
     const struct answer_rest *rest = &words->answer->rest;

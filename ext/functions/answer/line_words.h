@@ -30,6 +30,9 @@ void write_both(struct words *words, struct writer *text, double control, double
 /* CL13: writes the line of the steps that do not compile. */
 void write_compiled(struct words *words);
 
+/* CL13: writes a line of a log of the compiler, or a hint to record one. */
+void write_log(struct words *words);
+
 /* Writes the parts of the line of a cause. False if out of memory. */
 bool write_cause(struct words *words);
 
