@@ -82,7 +82,7 @@ static int register_function(struct connection *connection, sqlite3 *db,
 {
     int code = SQLITE_OK, fewest, most = function_arguments(function, &fewest);
     for (int count = fewest; count <= most && code == SQLITE_OK; count++) {
-        if (is_there(db, function, count))
+        if (db == connection->db && is_there(db, function, count))
             continue;
         void *data = data_of(connection, function);
         code = !data ? SQLITE_NOMEM

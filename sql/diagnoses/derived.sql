@@ -1,6 +1,6 @@
 -- derived: facts that follow from other facts.
 -- host events within an annotation, and within an outermost operator, which is the name of most causes
-CREATE TABLE inside AS SELECT area, name, sum(c) AS c, sum(t) AS t FROM host WHERE area IS NOT NULL AND name <> area
+CREATE VIEW inside AS SELECT area, name, sum(c) AS c, sum(t) AS t FROM host WHERE area IS NOT NULL AND name <> area
   GROUP BY 1, 2;
 CREATE TABLE under AS SELECT top_op, name, sum(c) AS c, sum(t) AS t FROM host WHERE top_op IS NOT NULL GROUP BY 1, 2;
 -- operators by shapes and types; with device work only those that launch some. dims: of their first tensor, size: its

@@ -16,7 +16,7 @@ CREATE TABLE cause_op(id, name);
 CREATE TABLE op(name PRIMARY KEY, device, c, t, ct, tt) WITHOUT ROWID;
 -- operators by outermost operator, shapes, types and kernel, with numbers of the first four: see sized
 CREATE TABLE launched(id0, id1, id2, id3, name, shapes, types, c, t, ct, tt, size, dims);
--- host events by the annotation and the outermost operator that they are in
+-- host events, without calls into the runtime, by the annotation and the outermost operator that they are in
 CREATE TABLE host(area, top_op, name, c, t);
 -- device work
 CREATE TABLE kernel(top_op, op, name, type, shapes, types, c, t, ct, tt);

@@ -1,4 +1,4 @@
-"""What a person changed (DG1 to DG7): on recordings with one known change, and on pairs without any.
+"""What a person changed (DG1 to DG8): on recordings with one known change, and on pairs without any.
 
 The recordings with truth.tsv lie beside CORPUS, in cases/diagnose.
 """
@@ -63,3 +63,72 @@ class Recorded(Asking):
         truths = self.truths()
         self.assertEqual(len(truths), 27)
         self.check(truths.items())
+
+
+class Own(Asking):
+    """Patterns of the user (DG8), and those that fail (DG5)."""
+
+    PAIR = [os.path.join(EXAMPLES, "h200", "pageable", side) for side in ("control", "test")]
+
+    def said(self, folder=None):
+        rows = self.rows("SELECT pattern, sentence, time_ms, causes FROM trace_diagnoses(?, ?) WHERE patterns IS ?",
+                         *self.PAIR, folder)
+        return {pattern: (sentence, ms is not None, causes) for pattern, sentence, ms, causes in rows
+                if pattern not in (None, "pageable")}
+
+    def put(self, **patterns):
+        os.makedirs("own", exist_ok=True)
+        for name, text in patterns.items():
+            with open(f"own/{name}.sql", "w", encoding="utf-8") as file:
+                file.write(text)
+        return self.said("own")
+
+    def test_in_a_directory(self):
+        self.assertEqual(self.said(), {})
+        found = self.put(ours="-- ours: a change\n-- Rank: 3\nSELECT 'copies are ours, ' || :test_rank, NULL, id\n"
+                              "FROM cause WHERE class = 'memory'", silent="SELECT 'nothing', NULL, NULL WHERE 0")
+        self.assertEqual(found, {})  # of a rank that is not given: NULL is no sentence
+        found = self.put(ours="-- Rank: 3\nSELECT 'copies are ours', 'pin them', id FROM cause WHERE class = 'memory'")
+        self.assertEqual({name: row[:2] for name, row in found.items()}, {"ours": ("copies are ours", True)})
+        with open("own/notes.txt", "w", encoding="utf-8") as file:
+            file.write("no pattern")
+        self.assertEqual(self.said("own"), found)
+
+    def test_in_a_table(self):
+        self.db.execute("CREATE TEMP TABLE patterns(name, head, sql)")
+        self.db.execute("INSERT INTO patterns VALUES ('ours', '-- Rank: 3', 'SELECT ''copies'', ''pin'', id FROM cause"
+                        " WHERE class = ''memory'''), ('none', NULL, NULL)")
+        self.assertEqual(set(self.said()), {"ours"})
+        self.assertIn(("ours", "pin"), self.rows("SELECT code, advice FROM trace_summary(?, ?)", *self.PAIR))
+
+    def test_a_head(self):
+        """Who owns a cause, who may speak, and what rests on time."""
+        text = "SELECT 'ours', NULL, id FROM cause WHERE class = 'memory'"
+        later = self.put(ours=text)["ours"][2]  # rank 50: pageable has 22
+        self.assertEqual(self.put(ours="-- Rank: 22\n-- Alike: no\n" + text)["ours"][2][:2], "[1")  # o before p
+        self.assertEqual(later, self.put(ours="-- Rank: 23\n-- Alike: within\n" + text)["ours"][2])
+        self.assertNotIn("[1,", later)
+        guess = "-- Rank: 21\n-- Said: a tenth\nSELECT 'ours', NULL, id FROM cause WHERE class {} 'memory' LIMIT 1"
+        self.assertTrue(self.put(ours=guess.format("="))["ours"][1])
+        self.assertEqual(self.put(ours=guess.format("<>")), {})
+
+    def test_that_fail(self):
+        for text, said in (("SELECT 'a', 'b'", "it must be one SELECT of three columns: sentence, advice, cause"),
+                           ("DELETE FROM cause", "it must be one SELECT of three columns: sentence, advice, cause"),
+                           ("", "it must be one SELECT of three columns: sentence, advice, cause"),
+                           ("SELECT 1, 2, 3; SELECT 1, 2, 3", "it must be one statement"),
+                           ("SELECT 'a', 'b', 1000", "its third column, cause, is not the id of a cause"),
+                           ("SELECT 'a', 'b', c FROM missing", "no such table: missing"),
+                           ("-- Rank: high\nSELECT 'a', 'b', NULL", "a line of its head is wrong: -- Rank: high"),
+                           ("-- Rank: 100\nSELECT 'a', 'b', NULL", "a line of its head is wrong: -- Rank: 100"),
+                           ("-- Said: often\nSELECT 'a', 'b', NULL", "a line of its head is wrong: -- Said: often"),
+                           ("-- Alike: yes\nSELECT 'a', 'b', NULL", "a line of its head is wrong: -- Alike: yes")):
+            with self.subTest(text):
+                self.assertEqual(self.put(ours=text), {"ours": (said, False, None)})
+        self.assert_error("trace_diagnoses: cannot read 'nowhere': No such file or directory",
+                          "SELECT * FROM trace_diagnoses(?, ?) WHERE patterns = 'nowhere'", *self.PAIR)
+
+    def test_a_long_sentence(self):
+        """80 characters, and whole words (DG6)."""
+        found = self.put(ours="SELECT printf('%.*c', 60, 'a') || ' and more words than there is room for', NULL, NULL")
+        self.assertEqual(found["ours"][0], "a" * 60 + " and more words...")

@@ -45,7 +45,8 @@ VALUES = {
     "per": (None, "trace"), "level": (None, "top_op", "module", "annotation", "kernel"), "clock": (None, "host"),
     "capture": (None,), "control_capture": (None,), "test_capture": (None,), "control_memory": (None,),
     "test_memory": (None,),
-    "shapes": (None, 0, 1), "gains": (None, 0, 1), "diagnoses": (None, 0, 1), "off_path": (None, 0, 1),
+    "shapes": (None, 0, 1), "gains": (None, 0, 1), "diagnoses": (None, 0, 1), "patterns": (None,),
+    "off_path": (None, 0, 1),
     **dict.fromkeys(("steps", "step_events"), (None, None, "profiler", "aten::%",
                                                '["ProfilerStep%", "nn.Module: %"]')),
     "keys": ("op", "op,shapes", "kernel", "module,annotation", "name,types", "stream,kernel_type", "cat,top_op"),
@@ -682,7 +683,7 @@ class Relations(InFolder):
                              for name, file in files.items()}, f"scaled/{side}")
             for name, (arguments, columns) in functions().items():
                 compared = [column for column in columns if column not in TEXT | {"html", "problems", "file"}]
-                if not compared or name in OF_TEXT | SUMMARY | SIMULATED | DIVIDED:
+                if not compared or name in OF_TEXT | SUMMARY | SIMULATED | DIVIDED | {"trace_diagnoses"}:
                     continue
                 for _ in range(CALLS + 1):
                     call = random_call(rng, name)

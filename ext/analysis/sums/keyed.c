@@ -56,7 +56,9 @@ static bool wanted(const struct keyed_builder *builder, size_t row)
     const unsigned char *chosen = builder->request->chosen;
     enum device_type type = builder->request->device_type;
     bool device = kind_is_device(columns->kind[row]);
-    if (!row_counts(columns, row) || (device && columns->kind[row] != KIND_WORK) || /* B4 */
+    bool call = columns->kind[row] == KIND_CALL || columns->kind[row] == KIND_DRIVER_CALL;
+    if ((call && builder->keyed->without_calls) || !row_counts(columns, row) ||
+        (device && columns->kind[row] != KIND_WORK) || /* B4 */
         (type == DEVICE_CPU && device) || (type == DEVICE_GPU && !device))
         return false;
     return !chosen || (iteration != STEP_NONE && chosen[iteration]);

@@ -69,6 +69,7 @@ struct keyed {
     struct keyed_sums (*sums)[2]; /* by row: for the two sides */
     bool wants_executions; /* else they are 0 */
     size_t run_width; /* an execution counts in one of rows with so many equal first keys; 0: all */
+    bool without_calls; /* calls into the runtime are not summed up */
     bool wants_work;
     bool wants_transfers; /* the bytes of collectives, too (F8) */
     bool wants_peaks;     /* and how long the work takes at the peak (F9) */

@@ -165,7 +165,11 @@ bool answer_diagnoses_find(struct answer_facts *facts, struct answer_causes *cau
 {
     struct diagnoses *found = &causes->diagnoses;
     bool wanted = facts->judged != JUDGED_SAME && facts->pair.pair.strata_count == 1; /* DG7.4 */
-    return !wanted || diagnoses_find(facts, NULL, 0, found);
+    struct own_patterns own = {.count = 0};
+    bool done = !wanted || (own_patterns_read(facts->call, NULL, &own) &&
+                            diagnoses_find(facts, &own, found));
+    own_patterns_clear(&own);
+    return done;
 }
 
 /* DG7.1: whether a diagnosis stands in place of its causes: these do not say as much. */

@@ -186,7 +186,7 @@ static void say_diagnoses(struct brief *brief)
             of->advice == NAME_NONE ? NULL : &found->texts.items[of->advice];
         if (of->is_error)
             continue;
-        read_from(brief, "trace_diagnoses(:judged)");
+        read_from(brief, "trace_diagnoses(:six, :clock, NULL, :steps)");
         write_format(&brief->from, " WHERE pattern IS NOT NULL LIMIT 1 OFFSET %d", (int)i);
         brief_begin(document, BRIEF_DIAGNOSES, i);
         brief_text(document, "pattern", found->texts.items[of->pattern].text);

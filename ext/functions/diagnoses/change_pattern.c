@@ -48,17 +48,15 @@ static bool read_line(struct pattern *pattern, const char *line, size_t length)
     return true;
 }
 
-bool pattern_read(struct pattern *pattern, const char *name, const char *text, const char **wrong,
-                  size_t *length)
+void pattern_read(struct pattern *pattern, const char *name, const char *text)
 {
     *pattern = (struct pattern){.name = name, .text = text, .rank = DEFAULT_RANK};
-    for (const char *line = text; strncmp(line, "--", 2) == 0; line += *length + 1) {
-        *length = strcspn(line, "\n");
-        *wrong = line;
-        if (!read_line(pattern, line, *length))
-            return false;
-        if (line[*length] == '\0')
-            break;
+    for (const char *line = text; strncmp(line, "--", 2) == 0;) {
+        size_t length = strcspn(line, "\n");
+        if (!pattern->wrong && !read_line(pattern, line, length)) {
+            pattern->wrong = line;
+            pattern->wrong_length = length;
+        }
+        line += length + (line[length] != '\0');
     }
-    return true;
 }

@@ -17,12 +17,12 @@ struct pattern {
     int rank;
     bool is_guess; /* `Said: a tenth`: it concludes from time */
     enum alike alike;
+    const char *wrong; /* a line that is not known, of so many bytes; NULL: none */
+    size_t wrong_length;
 };
 
-/* A pattern by its text. False with a line of the head that is not known in `*wrong`, which has
-** `*length` bytes. */
-bool pattern_read(struct pattern *pattern, const char *name, const char *text, const char **wrong,
-                  size_t *length);
+/* A pattern by its text. */
+void pattern_read(struct pattern *pattern, const char *name, const char *text);
 
 /* Our own, sql/patterns/, embedded by the build; of these only names and texts are set. */
 extern const struct pattern embedded_patterns[];

@@ -191,22 +191,20 @@ static bool read_alike(struct diagnosing *finder)
 
 /* Lists the patterns in the order of their ranks. */
 static bool list_patterns(struct diagnosing *finder, struct pattern *embedded,
-                          const struct pattern *more, size_t more_count)
+                          const struct own_patterns *more)
 {
     struct answer_facts *facts = finder->facts;
-    size_t count = (size_t)embedded_pattern_count, length;
-    const char *wrong;
-    finder->patterns = memory_items(count + more_count, sizeof *finder->patterns);
+    size_t count = (size_t)embedded_pattern_count;
+    finder->patterns = memory_items(count + more->count, sizeof *finder->patterns);
     if (!finder->patterns)
         return failure_memory(&facts->call->failure);
     for (size_t i = 0; i < count; i++) {
-        pattern_read(&embedded[i], embedded_patterns[i].name, embedded_patterns[i].text, &wrong,
-                     &length);
+        pattern_read(&embedded[i], embedded_patterns[i].name, embedded_patterns[i].text);
         finder->patterns[i] = &embedded[i];
     }
-    for (size_t i = 0; i < more_count; i++)
-        finder->patterns[count + i] = &more[i];
-    finder->pattern_count = count + more_count;
+    for (size_t i = 0; i < more->count; i++)
+        finder->patterns[count + i] = &more->items[i];
+    finder->pattern_count = count + more->count;
     return sort_items(finder->patterns, finder->pattern_count, sizeof *finder->patterns,
                       pattern_order, call_stopper(facts->call), &facts->call->failure);
 }
@@ -250,7 +248,7 @@ static void disown(struct diagnosing *finder, size_t i)
 static void decide(struct diagnosing *finder)
 {
     struct diagnoses *found = finder->found;
-    bool clear = verdict_is_clear(&finder->facts->pair.verdict), proven = false;
+    bool clear = facts_are_clear(finder->facts), proven = false;
     for (size_t i = 0; i < found->count; i++)
         proven = proven || (!found->items[i].is_error && !found->items[i].is_guess);
     for (size_t i = 0; i < found->count; i++) {
@@ -285,7 +283,7 @@ static bool put_in_order(struct diagnosing *finder)
     struct answer_facts *facts = finder->facts;
     const struct causes *causes = &facts->causes.causes;
     double windows = 1e6 * (double)causes->windows[0] * (double)causes->windows[1];
-    bool clear = verdict_is_clear(&facts->pair.verdict) && windows > 0;
+    bool clear = facts_are_clear(facts) && windows > 0;
     struct by_time *order = memory_items(found->count, sizeof *order);
     struct diagnosis *items = memory_items(found->count, sizeof *items);
     size_t *places = memory_items(found->count, sizeof *places), count = 0;
@@ -323,6 +321,19 @@ static bool put_in_order(struct diagnosing *finder)
     return done;
 }
 
+/* Runs a pattern, if it may speak. */
+static bool ask(struct diagnosing *finder, const struct pattern *pattern)
+{
+    struct writer *text = &finder->text;
+    if (!pattern->wrong)
+        return !may_speak(finder, pattern) || run_pattern(finder, pattern);
+    text->length = 0;
+    write_string(text, "a line of its head is wrong: ");
+    write_bytes(text, pattern->wrong, pattern->wrong_length);
+    return text->failed ? failure_memory(&finder->facts->call->failure)
+                        : add_error(finder, pattern, text->bytes, text->length);
+}
+
 static bool find(struct diagnosing *finder)
 {
     struct answer_facts *facts = finder->facts;
@@ -335,13 +346,13 @@ static bool find(struct diagnosing *finder)
                        facts->pair.pair.sides[1].windows > 0;
     bool done = found->owners || failure_memory(&facts->call->failure);
     for (size_t i = 0; done && i < finder->pattern_count; i++)
-        done = !may_speak(finder, finder->patterns[i]) || run_pattern(finder, finder->patterns[i]);
+        done = ask(finder, finder->patterns[i]);
     if (done)
         decide(finder);
     return done && put_in_order(finder);
 }
 
-bool diagnoses_find(struct answer_facts *facts, const struct pattern *more, size_t more_count,
+bool diagnoses_find(struct answer_facts *facts, const struct own_patterns *more,
                     struct diagnoses *found)
 {
     struct diagnosing finder = {.facts = facts, .found = found};
@@ -349,7 +360,7 @@ bool diagnoses_find(struct answer_facts *facts, const struct pattern *more, size
     if (sql_enter(facts->call) != SQLITE_OK)
         return false;
     struct pattern *embedded = memory_items((size_t)embedded_pattern_count, sizeof *embedded);
-    bool done = embedded ? list_patterns(&finder, embedded, more, more_count) && find(&finder)
+    bool done = embedded ? list_patterns(&finder, embedded, more) && find(&finder)
                          : failure_memory(&facts->call->failure);
     sql_leave(facts->call);
     writer_clear(&finder.text);

@@ -5,7 +5,7 @@
 #define TRACEDIFF_DIAGNOSES_H
 
 #include "functions/facts/answer_facts.h"
-#include "change_pattern.h"
+#include "own_patterns.h"
 
 /* Texts are ids in diagnoses.texts. */
 struct diagnosis {
@@ -29,9 +29,9 @@ struct diagnoses {
 };
 
 /* Finds the diagnoses of a pair that has something to compare, whose causes are not merged yet.
-** `more`: patterns of the user, or NULL. On failure, fills call->failure; to be cleared then,
+** `more`: patterns of the user. On failure, fills call->failure; to be cleared then,
 ** too. */
-bool diagnoses_find(struct answer_facts *facts, const struct pattern *more, size_t more_count,
+bool diagnoses_find(struct answer_facts *facts, const struct own_patterns *more,
                     struct diagnoses *found);
 
 void diagnoses_clear(struct diagnoses *found);

@@ -19,22 +19,24 @@ struct facts_writer {
     int64_t steps[2];               /* of the unit */
 };
 
+/* Takes the code of a statement. They are ours, so that only memory and interrupts make them fail:
+** SQLite may say that a table is not there, if memory for its schema ran out. */
+static bool take_code(struct facts_writer *writer, int code)
+{
+    struct failure *failure = &writer->facts->call->failure;
+    return code == SQLITE_OK        ? true
+           : code == SQLITE_INTERRUPT ? failure_set(failure, FAILURE_INTERRUPTED, "interrupted")
+                                      : failure_memory(failure);
+}
+
 static bool end_rows(struct facts_writer *writer, struct fact_rows *rows)
 {
-    int code = fact_rows_end(rows);
-    struct failure *failure = &writer->facts->call->failure;
-    return code == SQLITE_OK || (code == SQLITE_NOMEM ? failure_memory(failure)
-                                                      : failure_set(failure, FAILURE_REQUEST, "%s",
-                                                                    sqlite3_errmsg(writer->db)));
+    return take_code(writer, fact_rows_end(rows));
 }
 
 static bool run(struct facts_writer *writer, const char *sql)
 {
-    struct failure *failure = &writer->facts->call->failure;
-    int code = sqlite3_exec(writer->db, sql, NULL, NULL, NULL);
-    return code == SQLITE_OK || (code == SQLITE_NOMEM ? failure_memory(failure)
-                                                      : failure_set(failure, FAILURE_REQUEST, "%s",
-                                                                    sqlite3_errmsg(writer->db)));
+    return take_code(writer, sqlite3_exec(writer->db, sql, NULL, NULL, NULL));
 }
 
 /* Whether both sides name a device, and not the same one. */
@@ -50,7 +52,7 @@ static bool write_pair(struct facts_writer *writer)
 {
     const struct call_pair *pair = &writer->facts->pair;
     const struct pair_side *sides = pair->pair.sides;
-    bool clear = verdict_is_clear(&pair->verdict);
+    bool clear = facts_are_clear(writer->facts);
     struct fact_rows rows;
     fact_rows_begin(&rows, writer->db, "pair", 20);
     for (int side = 0; side < 2; side++)
@@ -273,7 +275,8 @@ static bool write_keyed(struct facts_writer *writer, const char *table, const en
                         enum device_type type)
 {
     struct call *call = writer->facts->call;
-    struct keyed sums = {.keys = {keys[0], keys[1], keys[2]}, .width = 3, .rename = name_stable};
+    struct keyed sums = {.keys = {keys[0], keys[1], keys[2]}, .width = 3,
+                         .rename = name_stable, .without_calls = true};
     bool done = call_keyed_add(call, writer->unit->opened, type, false, &sums);
     struct fact_rows rows;
     fact_rows_begin(&rows, writer->db, table, type == DEVICE_CPU ? 5 : 7);

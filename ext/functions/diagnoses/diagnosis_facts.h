@@ -7,6 +7,12 @@
 #include "functions/facts/answer_facts.h"
 #include "sqlite/api.h"
 
+/* Whether the difference is clear, of traces that can be compared. */
+static inline bool facts_are_clear(const struct answer_facts *facts)
+{
+    return facts->judged != JUDGED_CANNOT && verdict_is_clear(&facts->pair.verdict);
+}
+
 /* Opens a database in memory with the facts of a pair that has something to compare, whose causes
 ** are not merged yet, and with all functions. The caller closes it, on failure, too. On failure,
 ** fills call->failure. */

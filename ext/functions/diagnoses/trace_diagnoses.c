@@ -18,10 +18,17 @@ static const struct table_column columns_of_diagnoses[] = {
      "JSON array: numbers of its causes in trace_step_causes; NULL: the pattern failed"},
 };
 
-enum { DIAGNOSES_CLOCK = 6 };
+enum { DIAGNOSES_CLOCK = 6, DIAGNOSES_PATTERNS };
 
 static const struct argument arguments_of_diagnoses[] = {
-    {CONTROL_ARGUMENT}, {TEST_ARGUMENT}, SELECTIONS_OF_JOB, {STEP_CLOCK_ARGUMENT}, {STEPS_ARGUMENT},
+    {CONTROL_ARGUMENT},
+    {TEST_ARGUMENT},
+    SELECTIONS_OF_JOB,
+    {STEP_CLOCK_ARGUMENT},
+    {"patterns", TAKES_TEXT, false,
+     "directory of your own patterns, NAME.sql, beside those of the table temp.patterns; default "
+     "none"},
+    {STEPS_ARGUMENT},
 };
 
 /* Adds the numbers of the causes of a diagnosis; SIZE_MAX: of none. */
@@ -66,16 +73,29 @@ static void add_rows(struct result *result, const struct diagnoses *found)
     add_causes(result, found, SIZE_MAX);
 }
 
+/* Whether there is something to say: a recording that cannot be trusted has no diagnoses, unless it
+** is that one side has no device work. */
+static bool may_say(const struct answer_facts *facts)
+{
+    const struct pair_side *sides = facts->pair.pair.sides;
+    return facts->judged > JUDGED_CANNOT ||
+           (facts->judged == JUDGED_CANNOT && sides[0].of_host != sides[1].of_host);
+}
+
 static int diagnoses_produce(struct call *call, struct rows **rows)
 {
     struct answer_facts facts = {.call = NULL};
     struct diagnoses found = {.count = 0};
+    struct own_patterns own = {.count = 0};
+    sqlite3_value *folder = call->values[DIAGNOSES_PATTERNS];
     struct result *result = result_new(call->function->column_count);
     enum step_clock clock;
     if (argument_step_clock(call, DIAGNOSES_CLOCK, &clock) &&
-        facts_open(call, clock, NULL, &facts) && facts.judged > JUDGED_CANNOT &&
-        diagnoses_find(&facts, NULL, 0, &found))
+        own_patterns_read(call, folder ? (const char *)sqlite3_value_text(folder) : NULL, &own) &&
+        facts_open(call, clock, NULL, &facts) && may_say(&facts) &&
+        diagnoses_find(&facts, &own, &found))
         add_rows(result, &found);
+    own_patterns_clear(&own);
     diagnoses_clear(&found);
     facts_close(&facts);
     return result_finish(result, call_code(call), rows);

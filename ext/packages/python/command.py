@@ -33,14 +33,14 @@ a pattern of several runs is compared by trace_ab.
   --control-rank, --control-iteration, --test-rank, --test-iteration: one side
   --clock CLOCK          whose steps: device or host
   --steps PATTERN        which events are steps: auto, profiler, a LIKE pattern
-  --no-advice            without what to do about a change; --version, --help
+  --patterns DIRECTORY   also asks your patterns; --no-advice, --version, --help
 
 Exit status: 0; with --gate 1: slower, 2: not known; 2: an error.
 tracediff --sql "SELECT * FROM tracediff_help" says what else can be asked.
 """
 
 VALUES = ("--html", "--gate", "--sql", "--rank", "--iteration", "--control-rank", "--test-rank",
-          "--control-iteration", "--test-iteration", "--clock", "--steps")
+          "--control-iteration", "--test-iteration", "--clock", "--steps", "--patterns")
 FLAGS = ("--open", "--json", "--csv", "--no-advice")
 OTHERS = ("--memory", "--version", "--help")
 
@@ -254,6 +254,8 @@ def run(words: List[str]) -> int:
     if "--sql" in given:
         show(table.MODES[mode or "table"](*ask(db, given["--sql"], values)))
         return 0
+    if "--patterns" in given:
+        take_patterns(db, given["--patterns"])
     several = bool(paths) and runs.find(db, values)
     if several:
         check_runs(given, values, percent)
@@ -271,6 +273,10 @@ def run(words: List[str]) -> int:
         written = write(html, given.get("--html"))
         if "--open" in given and not webbrowser.open(pathlib.Path(written).resolve().as_uri()):
             raise Wrong(f"--open: there is no browser that can be started; the page is in '{written}'")
+    if "--patterns" in given and paths and not several:
+        failed = ask(db, call("trace_diagnoses", "f.pattern, f.sentence") + " AND f.causes IS NULL", values)[1]
+        for pattern, sentence in failed:
+            print(f"tracediff: the pattern {pattern} failed: {sentence}", file=sys.stderr)
     if percent is None:
         return 0
     status, said = gate_runs(db, values, percent) if several else gate(db, values, percent)
@@ -279,6 +285,17 @@ def run(words: List[str]) -> int:
     elif OUTCOMES[status] == "not known":  # as an error is said
         print(f"tracediff: {said}", file=sys.stderr)
     return status
+
+
+def take_patterns(db: Any, folder: str) -> None:
+    """Makes the files of a directory rows of temp.patterns, which the answer asks."""
+    found = [pathlib.Path(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".sql")]
+    if not found:
+        raise Wrong(f"--patterns: there is no *.sql in '{folder}'")
+    list(ask(db, "CREATE TEMP TABLE patterns(name TEXT, head TEXT, sql TEXT)")[1])
+    for path in found:
+        list(ask(db, "INSERT INTO temp.patterns VALUES (?, NULL, ?)",
+                 (path.name[:-len(".sql")], path.read_text(encoding="utf-8")))[1])
 
 
 def advised(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> List[str]:

@@ -5,8 +5,8 @@
 --   of four of five convolutions are those of the other layout: in NHWC, channels are one element apart
 WITH n AS (
   SELECT total(c) AS c, total(t) AS t, total(ct) AS ct, total(tt) AS tt FROM kernel
-  WHERE name GLOB '*nchwToNhwc*' OR name GLOB '*nhwcToNchw*' OR name GLOB '*nchw2nhwc*'
-     OR name GLOB '*batched_transpose*'),
+  WHERE op GLOB '*onv*' AND (name GLOB '*nchwToNhwc*' OR name GLOB '*nhwcToNchw*' OR name GLOB '*nchw2nhwc*'
+                             OR name GLOB '*batched_transpose*')),
 may AS (
   SELECT control_rank, test_rank FROM pair
   WHERE of_host AND EXISTS (SELECT 1 FROM op WHERE name = 'aten::convolution' AND c = t)),

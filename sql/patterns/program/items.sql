@@ -3,10 +3,9 @@
 -- Said: always
 -- Evidence: aten::item outside of the optimizer changed by eight per step or more; no check for NaN by anomaly mode
 WITH n AS (
-  SELECT op.c - coalesce(i.c, 0) AS c, op.t - coalesce(i.t, 0) AS t
-  FROM op LEFT JOIN (SELECT sum(c) AS c, sum(t) AS t FROM inside WHERE name = 'aten::item'
-    AND area GLOB 'Optimizer.step#*') AS i ON 1
-  WHERE op.name = 'aten::item'),
+  SELECT op.c - (SELECT total(c) FROM inside WHERE name = 'aten::item' AND area GLOB 'Optimizer.step#*') AS c,
+         op.t - (SELECT total(t) FROM inside WHERE name = 'aten::item' AND area GLOB 'Optimizer.step#*') AS t
+  FROM pair CROSS JOIN op WHERE of_host AND op.name = 'aten::item'),
 top AS (SELECT name, c, t FROM op, (SELECT t - c AS d FROM n) WHERE name GLOB 'aten::*' AND t - c = d
         AND name NOT IN ('aten::item', 'aten::_local_scalar_dense', 'aten::as_strided', 'aten::detach',
           'aten::empty') LIMIT 2)
@@ -16,5 +15,5 @@ SELECT printf('numbers read from tensors per step: %g -> %g', n.c, n.t)
 FROM n LEFT JOIN cause ON cause.id IN (
   SELECT id FROM cause_op WHERE name IN (SELECT name FROM top UNION ALL VALUES ('aten::item'),
     ('aten::_local_scalar_dense')))
-WHERE abs(n.t - n.c) >= 8 AND max(n.c, n.t) > 1.5 * min(n.c, n.t) AND (SELECT of_host FROM pair)
+WHERE abs(n.t - n.c) >= 8 AND max(n.c, n.t) > 1.5 * min(n.c, n.t)
   AND NOT EXISTS (SELECT 1 FROM op WHERE name = 'aten::isnan' AND min(c, t) = 0 AND abs(t - c) >= 10)

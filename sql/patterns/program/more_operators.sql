@@ -12,7 +12,7 @@ slices AS (SELECT total(op.t - op.c) > 0.1 * (n.t - n.c) AS n FROM op, n
   WHERE name IN ('aten::select', 'aten::slice', 'aten::unbind', 'aten::split', 'aten::narrow'))
 SELECT printf('%g -> %g operators per step', n.c, n.t) || CASE WHEN slices.n > 0
   AND n.t > n.c THEN ', a loop over slices' ELSE '' END
-       || (SELECT ' (' || group_concat(printf('%s %g -> %g', name, c, t), ', ') || ')' FROM top),
+       || coalesce((SELECT ' (' || group_concat(printf('%s %g -> %g', name, c, t), ', ') || ')' FROM top), ''),
        CASE WHEN n.t > n.c THEN CASE
          WHEN slices.n THEN 'one operator on the whole tensor in place of the loop, or torch.vmap'
          ELSE 'many small ones: torch.compile' END END, cause.id

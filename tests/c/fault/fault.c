@@ -160,6 +160,10 @@ static const struct trial {
             " AND test_memory = 'snapshots/rank0.pickle'",
      .tells = true,
      .stride = 131},
+    {.name = "trace_diagnoses",
+     .sql = "SELECT * FROM trace_diagnoses('syncs', 'syncs');"
+            "SELECT * FROM trace_diagnoses('host_job', 'host_job')",
+     .stride = 17},
     {.name = "trace_summary", .sql = "SELECT * FROM trace_summary('a', 'b')", .stride = 37},
     {.name = "trace_brief", .sql = "SELECT * FROM trace_brief('a', 'b')", .stride = 37},
     {.name = "idle_time_breakdown", .sql = "SELECT * FROM idle_time_breakdown('a')"},
