@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "functions/facts/call_rates.h"
-#include "functions/facts/slow_links.h"
 #include "functions/words/cause_words.h"
 #include "functions/words/label_words.h"
 #include "functions/words/work_words.h"

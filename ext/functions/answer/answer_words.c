@@ -418,12 +418,11 @@ static void write_caution(struct words *words)
     size_t late = words->line->of - answer->cautions.chosen.count;
     struct writer *text = &words->body;
     write_string(&words->prefix, "caution: ");
-    if (words->line->of >= answer->cautions.chosen.count && late == 2) {
-        write_string(text, answer->causes.texts.items[answer->causes.links].text);
-        return;
-    }
     if (words->line->of > answer->cautions.chosen.count) {
-        compile_write_damage(text, &answer->facts);
+        if (late == 2)
+            write_string(text, answer->causes.texts.items[answer->causes.links].text);
+        else
+            compile_write_damage(text, &answer->facts);
         return;
     }
     if (words->line->of == answer->cautions.chosen.count) { /* the simulation failed */
