@@ -2,9 +2,9 @@
 -- Layout prose
 -- Of all
 WITH kinds(class, what) AS (
-  VALUES ('compute', 'compute'), ('comm', 'communication not hidden'), ('memory', 'copies'),
+  VALUES ('compute', 'compute'), ('comm', 'exposed communication'), ('memory', 'copies'),
          ('idle_host', 'waiting for the host'), ('idle_call', 'waiting for the host'),
-         ('idle_launch', 'waiting for the host'), ('idle_wait', 'queued work'),
+         ('idle_launch', 'waiting for the host'), ('idle_wait', 'launch latency'),
          ('idle_unrecorded', 'idle, not recorded'), ('host', 'operators of the host'),
          ('call', 'calls of the host'), ('unrecorded', 'not recorded')),
 cause AS MATERIALIZED (
@@ -101,7 +101,7 @@ said(part, place, block, strong, text, diff) AS (
   WHERE NOT against AND place <= 3
   UNION ALL
   SELECT 5, 1, CASE count WHEN 0 THEN 'lead' END, NULL,
-         CASE count WHEN 0 THEN 'Against it: ' ELSE ' ' || :unit || '; against it, ' END || text || ' ', ms
+         CASE count WHEN 0 THEN 'The other way: ' ELSE ' ' || :unit || '; the other way, ' END || text || ' ', ms
   FROM told_cause
   WHERE against AND place = 1
   UNION ALL
@@ -143,8 +143,8 @@ said(part, place, block, strong, text, diff) AS (
   WHERE :judged NOT IN ('nothing', 'same', 'cannot')
   UNION ALL
   SELECT 7, 3, 'p', NULL, 'A job of ' || :ranks
-           || ' ranks: times are those of its path, the one stretch of work over all ranks that made '
-         || 'a step as long as it is. No wait for another rank is in them.', NULL
+           || ' ranks: times are those of its critical path across all ranks, so they contain no wait '
+         || 'for another rank.', NULL
   WHERE :ranks > 0 AND :judged NOT IN ('nothing', 'cannot')
   UNION ALL
   SELECT 8, 1, 'p', 'Memory:', replace(replace(replace(text, ' -> ', ' → '), ', -', ', −'), '(-', '(−') || '.', NULL

@@ -20,16 +20,16 @@ summed AS (
   GROUP BY class),
 kinds(place, class, means) AS (
   VALUES (1, 'compute', 'a kernel that computes runs'),
-         (2, 'comm', 'a collective runs and nothing computes: not hidden'),
+         (2, 'comm', 'a collective runs and nothing computes: exposed communication'),
          (3, 'memory', 'only a copy or a fill runs'),
-         (4, 'idle_host', 'nothing runs: the host is elsewhere and has not launched'),
+         (4, 'idle_host', 'nothing runs: the host is in other code and has not launched'),
          (5, 'idle_call', 'nothing runs: the host is inside a call of the device’s library'),
          (6, 'idle_launch', 'nothing runs: the launch is under way'),
          (7, 'idle_wait', 'nothing runs, though the next kernel was launched'),
-         (8, 'idle_unrecorded', 'nothing runs, and nothing is recorded of the host'),
+         (8, 'idle_unrecorded', 'nothing runs, and nothing is recorded on the host'),
          (9, 'host', 'the host is in an operator or another event'),
          (10, 'call', 'the host is in a call of the device’s library'),
-         (11, 'unrecorded', 'nothing is recorded of the host')),
+         (11, 'unrecorded', 'nothing is recorded on the host')),
 line AS (
   SELECT place, trace_class_word(class) AS kind, means, c, t, t - c AS d, NULL AS style
   FROM summed JOIN kinds USING (class)

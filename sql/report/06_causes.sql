@@ -44,7 +44,7 @@ told AS (
   FROM counted),
 item AS (
   SELECT place, d, text AS title, n, CASE n
-         WHEN 0 THEN 'Only rank ' || rank || ' differs so in its own steps.'
+         WHEN 0 THEN 'Only rank ' || rank || ' changed by this much.'
          WHEN 1 THEN CASE WHEN only_in LIKE '%","%' THEN 'Nearly all of it is in '
                 || trim(replace(replace(only_in, '","', ', '), 'nn.Module: ', ''), '["]') || '.' END
          WHEN 2 THEN CASE WHEN kind = 'moved'
@@ -55,15 +55,15 @@ item AS (
            || listed || ' ' || :unit
            || CASE WHEN more = 0 THEN '' ELSE ', and ' || more
                      || CASE kind WHEN 'host late' THEN ' more places' ELSE ' smaller' END END || '.'
-           || CASE WHEN kind = 'replaced' AND removed > 0 THEN ' Gone: ' || removed || ' of ' || parts || '.'
-                   ELSE '' END
+           || CASE WHEN kind = 'replaced' AND removed > 0
+                   THEN ' Test no longer runs ' || removed || ' of these ' || parts || '.' ELSE '' END
          WHEN 4 THEN CASE WHEN coalesce(c_runs + t_runs, 0) = 0 THEN NULL
                           WHEN c_runs = t_runs THEN 'As many ' || noun || ' as before: ' || c_often || ' per ' || :per
                           ELSE upper(substr(noun, 1, 1)) || substr(noun, 2) || ' per ' || :per || ': '
                                || c_often || ' → '
                             || t_often END
            || CASE WHEN class = 'comm' THEN '.' ELSE '; their mean'
-                || CASE class WHEN 'memory' THEN ', what is not hidden,' ELSE '' END
+                || CASE class WHEN 'memory' THEN ', where exposed,' ELSE '' END
                 || CASE WHEN c_long IS NULL THEN ' is ' || t_long WHEN t_long IS NULL THEN ' was ' || c_long
                         WHEN c_long = t_long THEN ' stays ' || c_long ELSE ' goes ' || c_long || ' → ' || t_long END
                 || CASE WHEN cn = tn AND c_mean > 0 AND c_long <> t_long
@@ -72,7 +72,7 @@ item AS (
          WHEN 5 THEN CASE WHEN kind = 'communication' AND alike = 1
            THEN (SELECT 'Whole, they run ' || printf('%.*f', :digits, c_whole / :size) || ' → '
                         || printf('%.*f', :digits, t_whole / :size) || ' ' || :unit || '; of that ' || c_text || ' → '
-                        || t_text || ' ' || :unit || ' is not hidden behind compute.'
+                        || t_text || ' ' || :unit || ' is exposed: no compute overlaps it.'
                  FROM whole WHERE whole.name = told.name) END
          WHEN 6 THEN CASE WHEN kind <> 'communication' THEN NULL WHEN :recorded < 2
              THEN 'One rank is recorded: a slow transfer and waiting for another rank look the same here.'
@@ -98,8 +98,8 @@ item AS (
                || CASE WHEN t >= 10.995 * c THEN printf(' (× %,d).', round(t / c))
                        ELSE replace(printf(' (%+.0f %%).', 100 * (t / c - 1)), '-', '−') END END
          WHEN 11 THEN CASE kind WHEN 'host late' THEN 'The device had nothing to run: the host had not launched it yet.'
-             WHEN 'queued' THEN 'The kernel was launched, and the device had not begun it.'
-             WHEN 'not recorded' THEN 'Nothing is recorded of the host: Python between operators, or another thread. '
+             WHEN 'queued' THEN 'The kernel was launched, and the device had not started it: launch latency.'
+             WHEN 'not recorded' THEN 'Nothing is recorded on the host: Python between operators, or another thread. '
                || 'Record with_stack to see it.' END
          WHEN 50 THEN one_by_one
          ELSE 'SELECT class, name, area, kernel, control_time / 1000 AS control_ms,' || char(10)
@@ -111,7 +111,7 @@ item AS (
   FROM told
   CROSS JOIN (SELECT 0 AS n UNION ALL VALUES (1), (2), (3), (4), (5), (6), (7), (8), (10), (11), (50), (100)))
 SELECT place, d AS diff,
-       CASE WHEN :judged = 'unclear' THEN '' WHEN d * :diff_ms < 0 THEN 'against it'
+       CASE WHEN :judged = 'unclear' THEN '' WHEN d * :diff_ms < 0 THEN 'the other way'
             WHEN abs(d) >= 9.995 * abs(:diff_ms) THEN printf('× %,d of the change', round(d / :diff_ms))
             ELSE printf('%.0f', 100 * d / :diff_ms) || ' % of the change' END AS share,
        title, CASE n WHEN 50 THEN 'instances' WHEN 100 THEN 'sql' ELSE 'evidence' END AS item, text

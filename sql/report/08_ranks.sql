@@ -58,11 +58,11 @@ SELECT 'rank ' || rank || CASE WHEN c IS NULL THEN ' (only in test)' WHEN t IS N
        CASE WHEN c_compute > 0 OR t_compute > 0 THEN coalesce(printf('%.*f', :digits, c_compute / :size), '–') || ' → '
          || coalesce(printf('%.*f', :digits, t_compute / :size), '–') END AS "compute|range",
        CASE WHEN c_comm > 0 OR t_comm > 0 THEN coalesce(printf('%.*f', :digits, c_comm / :size), '–') || ' → '
-         || coalesce(printf('%.*f', :digits, t_comm / :size), '–') END AS "comm., not hidden|range",
+         || coalesce(printf('%.*f', :digits, t_comm / :size), '–') END AS "exposed comm.|range",
        CASE WHEN c_copies > 0 OR t_copies > 0 THEN coalesce(printf('%.*f', :digits, c_copies / :size), '–') || ' → '
          || coalesce(printf('%.*f', :digits, t_copies / :size), '–') END AS "copies|range",
        CASE WHEN c_late > 0 OR t_late > 0 THEN coalesce(printf('%.*f', :digits, c_late / :size), '–') || ' → '
-         || coalesce(printf('%.*f', :digits, t_late / :size), '–') END AS "host late|range"
+         || coalesce(printf('%.*f', :digits, t_late / :size), '–') END AS "idle, host late|range"
 FROM placed LEFT JOIN path USING (rank)
 WHERE place <= 32
 ORDER BY rank, c IS NULL

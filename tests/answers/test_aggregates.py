@@ -378,14 +378,16 @@ class ClassWords(unittest.TestCase):
     def test_words(self):
         """Of every class; of causes as trace_summary has them; of what is no class."""
         db = connect()
-        of_classes = {"compute": "compute", "comm": "communication", "memory": "copies", "idle_call": "host in a call",
-                      "idle_host": "host late", "idle_unrecorded": "not recorded", "idle_launch": "launching",
-                      "idle_wait": "queued", "call": "call", "host": "host", "unrecorded": "host not recorded",
+        of_classes = {"compute": "compute", "comm": "communication", "memory": "copies",
+                      "idle_call": "idle, host in a call", "idle_host": "idle, host late",
+                      "idle_unrecorded": "idle, not recorded", "idle_launch": "idle, launching",
+                      "idle_wait": "idle, queued", "call": "call", "host": "host", "unrecorded": "not recorded",
                       None: None, "": None, "Compute": None, "computes": None, 7: None}
         of_causes = {("compute", "changed"): "compute", ("memory", "merged"): "copies", ("call", "changed"): "host",
-                     (None, "merged"): "host", ("idle_call", "host late"): "host late",
-                     (None, "synchronized"): "host late", ("idle_wait", "queued"): "queued",
-                     ("unrecorded", "not recorded"): "not recorded", (None, "moved"): "moved"}
+                     (None, "merged"): "host", ("idle_call", "host late"): "GPU idle",
+                     (None, "synchronized"): "GPU idle", ("idle_wait", "queued"): "GPU idle",
+                     ("unrecorded", "not recorded"): "not recorded",
+                     ("idle_unrecorded", "not recorded"): "GPU idle", (None, "moved"): "moved"}
         for class_, word in of_classes.items():
             self.assertEqual(db.execute("SELECT trace_class_word(?)", (class_,)).fetchone(), (word,))
         for cause, word in of_causes.items():

@@ -155,7 +155,7 @@ class Documents(Brief):
               "waiting for DataLoader next batch, from workers"),
              ("communication", None, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
               "nccl:all_reduce exposed: 0.78 times the bandwidth (54.0 -> 41.9 GB/s), same bytes"),
-             ("replaced", None, "aten::_fused_adamw_", "aten::_fused_adamw_ takes over from 5 operators (AdamW.step)"),
+             ("replaced", None, "aten::_fused_adamw_", "aten::_fused_adamw_ replaces 5 operators (AdamW.step)"),
              ("changed", None, "aten::layer_norm", "aten::layer_norm (DistributedDataParallel.forward)"),
              ("changed", 1, "autograd::engine::evaluate_function: EmbeddingBackward0", "EmbeddingBackward0 (backward)"),
              ("changed", None, "aten::clone", "aten::clone 4 -> 8 per step (DistributedDataParallel.forward)")])

@@ -771,7 +771,7 @@ class Shipped(InFolder):
     def test_the_words_of_real_pairs(self):
         """examples/h200: a batch in pageable memory, and one that is copied when it is needed."""
         for name, expected in (("pageable", "copies aten::to; a fix saves 7.39 ms"),
-                               ("prefetch", "copies aten::to; as long as in control, but less hidden")):
+                               ("prefetch", "copies aten::to; same time, but less of it overlaps")):
             sides = [os.path.join(EXAMPLES, "h200", name, side) for side in ("control", "test")]
             [(text,)] = self.rows("SELECT text FROM trace_summary(?, ?) WHERE diagnoses = 0 AND name = 'aten::to'",
                                   *sides)

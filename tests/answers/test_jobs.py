@@ -114,14 +114,14 @@ class Found(InFolder):
         self.assertEqual(kind, "replaced")
         self.assertLess(diff, 0)
         self.assertAlmostEqual(gain / self.effect, 1, delta=0.1)
-        self.assertIn("aten::mul_ and 6 more take over from 7", text)
+        self.assertIn("aten::mul_ and 6 more replace 7", text)
 
     def test_replaced_without_area(self):
         *_, text = first = self.ask("replaced_without_area")
         self.assertIn("attention is not fused any more", text)
         self.check_gain(first)
         self.assertEqual(self.value("SELECT text FROM trace_step_causes(?, ?) WHERE kind = 'replaced'", *self.sides),
-                         "aten::matmul and 1 more take over from aten::scaled_dot_product_attention")
+                         "aten::matmul and 1 more replace aten::scaled_dot_product_attention")
 
     def test_overlap_1ns(self):
         self.ask("overlap_1ns")

@@ -117,8 +117,8 @@ class Small(InFolder):
         """One of the three kernels goes on in it: control had no such operator all the same."""
         eager = [("aten::mm", "gemm", 20), ("aten::add", "add", 20), ("aten::mul", "mul", 20)]
         compiled = [("Compiled", "gemm", 25), ("Compiled", "triton", 90)]
-        for sides, words in (((eager, compiled), "Compiled takes over from 2 operators (forward)"),
-                             ((compiled, eager), "aten::mm and 2 more take over from Compiled (forward)")):
+        for sides, words in (((eager, compiled), "Compiled replaces 2 operators (forward)"),
+                             ((compiled, eager), "aten::mm and 2 more replace Compiled (forward)")):
             text = self.texts(*(self.fused(*work) for work in sides))[0]
             self.assertTrue(text.endswith(f"  compute        {words}"), text)
 

@@ -309,7 +309,9 @@ def write_random(calls, in_graphs):
                     writer.op(left[0], *([lambda: call(left[1:])] if left[1:] else kernels))
                 call(operators)
         for at in range(0, len(held), 2):
-            writer.graph(*[each for kernels in held[at:at + 2] for each in kernels])
+            kernels = [each for kernels in held[at:at + 2] for each in kernels]
+            if kernels:  # the kernels of a graph without any would be lost (I4)
+                writer.graph(*kernels)
     return make
 
 

@@ -524,10 +524,10 @@ class Recomputed(InFolder):
                                                     ["aten::addmm", "aten::gelu"])})
 
     def test_a_reentrant_checkpoint(self):
-        """Its backward pass runs within one node, which takes over from all others."""
+        """Its backward pass runs within one node, which replaces all others."""
         nodes = [("AddmmBackward0", ["aten::mm"]), ("GeluBackward0", ["aten::gelu_backward"])]
         one = [("CheckpointFunctionBackward", ["aten::addmm", "aten::gelu", "aten::gelu_backward", "aten::mm"])]
-        text = "CheckpointFunctionBackward takes over from 2 operators (backward), recomputes aten::addmm and 1 more"
+        text = "CheckpointFunctionBackward replaces 2 operators (backward), recomputes aten::addmm and 1 more"
         self.assertEqual(self.recomputed([*self.FORWARD, *nodes], [*self.FORWARD, *one]),
                          {"CheckpointFunctionBackward": (text, ["aten::addmm", "aten::gelu"])})
 
@@ -612,7 +612,7 @@ class Synchronization(InFolder):
         write("control/a.json", self.trace())
         write("test/a.json", self.trace(waits=(3,)))
         self.assertEqual(self.causes(), [("synchronized", "aten::item", 17, "synchronization: aten::item")])
-        text = "  +0.017 ms  100 %  host late      synchronization: aten::item new, 1 per step"
+        text = "  +0.017 ms  100 %  GPU idle       synchronization: aten::item new, 1 per step"
         self.assertIn((text,), self.rows("SELECT text FROM trace_summary('control', 'test') WHERE diagnoses = 0"))
         back = self.rows("SELECT kind, name, round(diff_time, 3) FROM trace_step_causes('test', 'control')"
                          " WHERE diff_time <> 0")

@@ -25,7 +25,7 @@ class Lines(unittest.TestCase):
             "test is slower here: 3.052 -> 3.735 ms per step, +0.684 ms (+22 %)",
             "device busy 2.362 -> 2.570 ms, exposed communication 0.319 -> 0.499 ms, idle 0.371 -> 0.666 ms",
             "4 steps 3.044-3.072, 4 of 3.728-3.755: longer; job of 2 ranks; one recording per side: see trace_ab",
-            "  +0.300 ms   44 %  host late      waiting for DataLoader next batch, from workers",
+            "  +0.300 ms   44 %  GPU idle       waiting for DataLoader next batch, from workers",
             "  +0.180 ms   26 %  communication  nccl:all_reduce: 0.78 times the bandwidth (54.0 -> 41.9 GB/s)",
             "  -0.168 ms  -25 %  AdamW.step is fused, where control's uses foreach: 5 -> 1 operators",
             "  +0.160 ms   23 %  compute        aten::layer_norm (DistributedDataParallel.forward)",
@@ -69,7 +69,7 @@ class Lines(unittest.TestCase):
             "   +39.2 ms   96 %  the model is compiled: its kernels are those of torch.compile",
             "   +12.4 ms   30 %  another device: Tesla V100-SXM2-16GB, where control has NVIDIA A100-PG509-200",
             "    -9.7 ms  -24 %  CUDA graphs are replayed: 2 per step, other launches 1428 -> 811",
-            "    -0.7 ms   -2 %  communication  nccl:all_to_all, not hidden",
+            "    -0.7 ms   -2 %  communication  nccl:all_to_all, exposed",
             "    -0.3 ms   -1 %                 2 smaller parts"])
 
     @slow
@@ -194,7 +194,7 @@ class Gains(InFolder):
                 self.assertEqual(text[:36], before[:36])
                 if kind == "cause":
                     self.assertIn((round(diff, 7), gain), undone, (seed, text))
-                if text.endswith("; as long as in control, but less hidden"):
+                if text.endswith("; same time, but less of it overlaps"):
                     self.assertIsNone(gain)
                     continue
                 if not said:

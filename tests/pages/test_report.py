@@ -151,9 +151,9 @@ class OnPage(InFolder):
         return len(rest)
 
     def check_kinds(self, table, statement, half):
-        names = {"idle_host": "host late", "idle_call": "host in a call", "idle_launch": "launching",
-                 "idle_wait": "queued",
-                 "idle_unrecorded": "not recorded", "unrecorded": "host not recorded", "comm": "communication",
+        names = {"idle_host": "idle, host late", "idle_call": "idle, host in a call",
+                 "idle_launch": "idle, launching", "idle_wait": "idle, queued",
+                 "idle_unrecorded": "idle, not recorded", "unrecorded": "not recorded", "comm": "communication",
                  "memory": "copies"}
         expected = {names.get(class_, class_): [it / self.unit for it in times]
                     for class_, *times in self.rows(statement)}
@@ -200,7 +200,7 @@ class Read(OnPage):
         text = page.one("main").text
         for expected in ("every one of test’s 4 is longer than every one of control’s 4", "One recording per side",
                          "waiting for DataLoader next batch, from workers +0.300",
-                         "against it, aten::_fused_adamw_ takes over from 5 operators (AdamW.step) −0.168 ms."):
+                         "the other way, aten::_fused_adamw_ replaces 5 operators (AdamW.step) −0.168 ms."):
             self.assertIn(expected, text)
         causes = [item for item in page.one("ol", class_="causes").children if isinstance(item, Node)]
         self.assertEqual([number(next(item.all("div")).text) for item in causes],
@@ -209,7 +209,7 @@ class Read(OnPage):
         self.assertIn("As many kernels as before: 4 per step; their mean goes 22.2 µs → 62.2 µs (+180 %).",
                       causes[3].text)
         self.assertEqual(causes[4].one("h3").text, "EmbeddingBackward0 (backward), only on rank 1")
-        self.assertIn("Only rank 1 differs so in its own steps.", causes[4].text)
+        self.assertIn("Only rank 1 changed by this much.", causes[4].text)
         self.assertTrue(all(list(item.all("pre")) for item in causes))
         self.assertNotIn("Whole, they run", text)  # of a collective of one rank alone
 

@@ -61,7 +61,7 @@
 #define SHARES_BELOW 9.995 /* C13.2: of the difference; shares from there on are not said */
 #define LINE_LENGTH 100 /* C13.3: characters */
 #define CUT_LEAVES 30 /* C13.3: characters; if a text were shorter by so many, a word is cut */
-#define LEAST_OF_NAME 8 /* C13.5: characters of a name that is cut */
+#define LEAST_OF_NAME 8 /* C13.3: characters before the dots of a text that is cut after a word */
 #define MOST_CAUTIONS 3 /* C8 */
 #define MOST_NAMED_RANKS 4 /* C15: of several, that are left out for one reason */
 #define MOST_LINES 12 /* C9.2 */

@@ -552,8 +552,7 @@ static bool join(struct words *words, struct answer_line *line)
         body = &words->shorter;
     write_bytes(&whole, words->prefix.bytes, words->prefix.length);
     size_t room = LINE_LENGTH > taken ? LINE_LENGTH - taken : 0;
-    bool in_full = line->kind == LINE_VERDICT; /* C24 */
-    write_cut(&whole, body->bytes, body->length, in_full ? SIZE_MAX : room);
+    write_cut(&whole, body->bytes, body->length, line->kind == LINE_VERDICT ? SIZE_MAX : room);
     write_bytes(&whole, words->tail.bytes, words->tail.length);
     bool done = !whole.failed;
     if (done)

@@ -78,7 +78,7 @@ static void write_gain(struct words *words)
         if (cause_split_find(&split, &found->causes, &found->causes.items[cause->of],
                              &found->rates) && cause_split_is_overlap(&split))
             return; /* its words say so */
-        write_string(text, "; as long as in control, but less hidden");
+        write_string(text, "; same time, but less of it overlaps");
         return;
     }
     if (!(fabs(cause->gain_ms - cause->diff_ms) >
@@ -123,7 +123,8 @@ static bool write_shorter(struct words *words)
                                   &words->shorter);
     length = taken + characters_of(&words->shorter);
     size_t most = characters_of(&label) + LINE_LENGTH;
-    if (done && kind == CAUSE_REPLACED && length > LINE_LENGTH && most >= LEAST_OF_NAME + length) {
+    if (done && kind == CAUSE_REPLACED && length > LINE_LENGTH &&
+        most > length + 3) { /* a character and its dots */
         write_first(&name, label.bytes, label.length, most - length);
         const struct name instead = {.text = name.bytes, .length = (uint32_t)name.length};
         words->shorter.length = 0;

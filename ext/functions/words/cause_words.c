@@ -203,7 +203,7 @@ static void write_split(struct cause_words *words, const struct cause *cause)
     struct writer *text = &words->text;
     struct cause_split split;
     if (!cause_split_find(&split, words->causes, cause, words->rates)) {
-        write_string(text, ", not hidden");
+        write_string(text, ", exposed");
         return;
     }
     bool known = !isnan(split.by_bytes), calls = is_about(split.calls);
@@ -212,12 +212,12 @@ static void write_split(struct cause_words *words, const struct cause *cause)
     const double *bytes = known ? split.bytes : split.calls;
     double rate = bytes[1] / split.ns[1] / (bytes[0] / split.ns[0]);
     if (!cause_split_is_overlap(&split) && more <= slower && calls && fabs(rate - 1) < LIKE_RATE) {
-        write_string(text, ", not hidden");
+        write_string(text, ", exposed");
         return;
     }
     write_string(text, words->brief ? ": " : " exposed: ");
     if (cause_split_is_overlap(&split)) {
-        write_string(text, cause->diff > 0 ? "less of it is hidden" : "more of it is hidden");
+        write_string(text, cause->diff > 0 ? "less of it overlaps" : "more of it overlaps");
         return;
     }
     if (more > slower && known) {
@@ -332,9 +332,9 @@ static void write_replaced(struct cause_words *words, const struct cause *cause)
         if (cause->added > 1) {
             write_string(text, " and ");
             write_integer(text, cause->added - 1);
-            write_string(text, " more take over from ");
+            write_string(text, " more replace ");
         } else {
-            write_string(text, cause->added ? " takes over from " : " gives way to ");
+            write_string(text, cause->added ? " replaces " : " is replaced by ");
         }
         write_others(words, cause, others);
     }
@@ -374,11 +374,11 @@ static void write_late(struct cause_words *words, const struct cause *cause)
         return;
     }
     bool launching = cause->single && cause->step_class == CLASS_IDLE_LAUNCH;
-    write_string(text, launching ? "launching: " : "waiting for ");
+    write_string(text, launching ? "waiting for a launch: " : "waiting for ");
     if (cause->name != NAME_NONE)
         write_name_of(words, cause);
     else
-        write_string(text, words->late > 1 ? "the host, elsewhere" : "the host");
+        write_string(text, words->late > 1 ? "the host, other work" : "the host");
 }
 
 static void write_merged(struct cause_words *words, const struct cause *cause)
@@ -389,7 +389,7 @@ static void write_merged(struct cause_words *words, const struct cause *cause)
         write_string(text, "copies: ");
     if (cause->merge == MERGE_BY_NAME) {
         write_name_of(words, cause);
-        write_string(text, cause->beside ? ", elsewhere" : ", everywhere");
+        write_string(text, cause->beside ? ", other places" : ", everywhere");
         return;
     }
     write_string(text, cause->beside ? "all else in " : "all in ");
@@ -433,7 +433,7 @@ static void write_kind(struct cause_words *words, const struct cause *cause)
     struct writer *text = &words->text;
     switch (cause->kind) {
     case CAUSE_QUEUED:
-        write_string(text, "launched, not begun");
+        write_string(text, "launch latency: queued, not started");
         break;
     case CAUSE_SYNCHRONIZED:
         write_synchronized(words, cause);
@@ -442,13 +442,13 @@ static void write_kind(struct cause_words *words, const struct cause *cause)
         if (cause->name != NAME_NONE)
             write_name_of(words, cause);
         else if (cause->step_class != CLASS_UNRECORDED)
-            write_string(text, "idle, nothing recorded of the host");
+            write_string(text, "nothing recorded on the host");
         else
             write_string(text, is_between(words->causes, cause)
-                                   ? "between what is recorded of the host"
-                                   : "nothing recorded of the host");
+                                   ? "between recorded events"
+                                   : "nothing recorded");
         if (cause->name == NAME_NONE && words->unrecorded > 1)
-            write_string(text, ", elsewhere");
+            write_string(text, ", other places");
         break;
     case CAUSE_COMMUNICATION:
         write_communication(words, cause);
