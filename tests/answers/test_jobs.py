@@ -339,5 +339,5 @@ class Replaced(Made):
             write(path, trace)
         self.assertEqual(self.rows("SELECT code, round(diff_ms, 6), words FROM trace_summary('a', 'b')"
                                    " WHERE kind = 'cause'"),
-                         [("replaced", 0.1, "ncclDevKernel_AllGather_RING_LL and 1 more take over from"
+                         [("replaced", 0.1, "ncclDevKernel_AllGather_RING_LL and 1 more replace"
                                             " ncclDevKernel_AllReduce_Sum_f32_RING_LL")])

@@ -76,7 +76,8 @@ DIRECTED = {"top_count_increases", "trace_step_causes", "trace_verdict", "trace_
             "trace_graph_diff", "trace_ab", "trace_clock_factor", "trace_host_factor", "trace_undo",
             "trace_cause_parts", "trace_long_steps", "trace_diagnoses", *SUMMARY}
 OF_JOBS = {"trace_step_diff", "trace_step_causes", "trace_tree_diff", "trace_verdict", "trace_gate",
-           "trace_compared_ranks", "trace_undo", "trace_cause_parts", "trace_long_steps"}  # without ranks
+           "trace_compared_ranks", "trace_undo", "trace_cause_parts", "trace_long_steps", "trace_diagnoses",
+           "trace_collective_rates"}  # without ranks
 OF_ONE_JOB = {"trace_job_path", "trace_what_if", "trace_gains"}  # of all ranks that are chosen, together
 SIMULATED = {"trace_what_if", "trace_gains", "trace_undo"}  # with least times in us, rounded to ns
 DIVIDED = {"trace_step_causes", "trace_cause_parts"}  # what moves is ns of a step, times steps (L12)
@@ -148,6 +149,8 @@ def ask(db, name, call, columns=None):
         rows = [dict(zip(names, row)) for row in cursor]
         if name == "trace_brief":  # its queries repeat the arguments
             rows = [{"json": re.sub(r'"sql":"([^"\\]|\\.)*"', "", row["json"])} for row in rows]
+        for row in rows if name == "trace_ab" else ():  # its note names the file that cannot be trusted (V13)
+            row["note"] = re.sub("(?<=cannot be compared: )[^:]*: ", "", row.get("note") or "")
         return rows
     except sqlite3.Error as error:
         return str(error)
@@ -322,9 +325,10 @@ def ranks_moved(rng, files):
                               row: value - by for column in ("rank", "last_rank", "waiting_rank", "control_lowest",
                                                                               "test_lowest")},
                   skip=lambda name, call: any("rank" in each and call[each] != "all" for each in call)
-                  or name.endswith("report") or name in SUMMARY  # which name ranks
+                  or name.endswith("report") or name in {"trace_health", *SUMMARY}  # which name ranks
                   # whose runs have the same ranks (V10); the rank of either side
                   or name in ("trace_ab", "trace_verdict", "trace_gate", "trace_undo")
+                  or name == "trace_step_causes"  # the rates of one rank in both (W9)
                   or by_job(name, call))  # which is of ranks that both sides have
 
 
@@ -338,7 +342,8 @@ def unrelated_rank(rng, files):
         arguments, columns = functions()[name]
         asked = [call.get(each) for each in arguments if each in ("ranks", "control_rank", "test_rank")]
         everything = name in ALL_RANKS and None in asked
-        return (name.endswith("report") or name in SUMMARY or "all" in asked or everything or name in OF_ONE_JOB
+        return (name.endswith("report") or name in {"trace_health", *SUMMARY} or "all" in asked or everything
+                or name in OF_ONE_JOB
                 or by_job(name, call))
     return Change({**files, "z_rank77.json": file}, skip=skip, same_errors=False,
                   keep=lambda row: row.get("rank") != 77)

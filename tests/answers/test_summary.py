@@ -66,8 +66,8 @@ class Lines(unittest.TestCase):
             "caution: devices differ: NVIDIA A100-PG509-200 / Tesla V100-SXM2-16GB",
             "caution: rank 3 of 8 is compared with rank 1 of 2; no other rank is recorded",
             "caution: 44 % of common operators' time is at common shapes: same model?",
-            "   +39.2 ms   96 %  the model is compiled: its kernels are those of torch.compile",
-            "   +12.4 ms   30 %  another device: Tesla V100-SXM2-16GB, where control has NVIDIA A100-PG509-200",
+            "   +40.2 ms   98 %  the model is compiled: its kernels are those of torch.compile",
+            "   +11.4 ms   28 %  another device: Tesla V100-SXM2-16GB, where control has...; a fix saves 2.6 ms",
             "    -9.7 ms  -24 %  CUDA graphs are replayed: 2 per step, other launches 1428 -> 811",
             "    -0.7 ms   -2 %  communication  nccl:all_to_all, exposed",
             "    -0.3 ms   -1 %                 2 smaller parts"])
@@ -80,9 +80,10 @@ class Lines(unittest.TestCase):
             "4 steps of 174.6-182.2, 4 of 123.0-163.5: all shorter; rank 0; one recording per side: see trace_ab",
             "caution: step 9 of test takes 163.5 ms, median 126.7; more of aten::batch_norm",
             "   -53.7 ms  125 %  the DataLoader has worker processes now: 53.7 -> 0.0 ms",
-            "    +9.2 ms  -22 %  the host is 1.25 times as slow throughout",
             "    +1.2 ms   -3 %  copies         aten::to",
-            "    +0.3 ms   -1 %                 26 smaller parts"])
+            "    +9.2 ms  -22 %  GPU idle       waiting for the host",
+            "    +0.3 ms   -1 %                 26 smaller parts",
+            "work: DataLoader next batch, from workers new, 1 per step"])
 
     def test_other_work_than_control_beside_other_load(self):
         """The same runs of aten::sort, of more numbers: no load makes a step 14 times as long (C7.3)."""
@@ -175,7 +176,7 @@ class Gains(InFolder):
     def test_any_pair(self):
         """Lines are those without gains, each cause with what trace_undo says of it, if that is another time."""
         ended = 0
-        for seed in range(series(2, 60)):
+        for seed in range(series(6, 60)):
             write_gains_pair(f"{seed}/a", f"{seed}/b", seed)
             pair = f"{seed}/a", f"{seed}/b"
             without, rows = (self.rows(self.ASKED, *pair, gains) for gains in (0, 1))

@@ -182,6 +182,8 @@ class Mixed:
                      rng.sample(NAMES, rng.randrange(2, 6))]
         self.device = [(name, rng.choice(PRESENCE), rng.randrange(2, 90) * 1000) for name in
                        rng.sample(KERNELS, rng.randrange(2, 5))]
+        if self.device:  # steps without device work would be no recording to compare (I6)
+            self.device[0] = (self.device[0][0], "always", self.device[0][2])
         self.noise, self.effect, self.slower = rng.choice((0.3, 0.02, 0.003)), rng.choice((0.03, 0.005)), rng.choice(
             (1, 1.08, 1.5, 0.7))
         self.runs = [[self.run(side, at) for at in range(count)] for side, count in enumerate(self.counts)]
@@ -195,7 +197,9 @@ class Mixed:
             (position * 8 + rng.random() * 0.9) * BETWEEN)
         luck = {each[0]: math.exp(self.effect * rng.gauss(0, 1)) for each in self.host + self.device}
         absent = {each[0] for each in self.host + self.device if self.misses(each[1], side)}
-        zero = {each[0] for each in self.host + self.device if each[1] == "zero" or (
+        # kernels without a duration are no recording to compare (I3)
+        copies = [each for each in self.device if each[0].startswith("Memcpy")]
+        zero = {each[0] for each in self.host + copies if each[1] == "zero" or (
             each[1] == "zero runs" and rng.random() < 0.5)}
         first = rng.randrange(3)
         return {f"rank{rank}.json": self.file(side, steps - (rank > 0 and steps > 1 and rng.random() < 0.2), start,

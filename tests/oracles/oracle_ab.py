@@ -18,6 +18,7 @@ import re
 import statistics
 from collections import Counter, defaultdict, namedtuple
 from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
 import oracle
@@ -41,6 +42,11 @@ MOST_RUNS = 1000
 
 # ---- distributions
 # ----------------------------------------------------------------------------------------------------
+
+def tenths(percent):
+    """As SQLite writes %+.1f: of two nearest, the one further from 0."""
+    return f"{Decimal(repr(percent)).quantize(Decimal('0.1'), ROUND_HALF_UP):+}"
+
 
 def beta_fraction(a, b, x):
     """The continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8), by Lentz."""
@@ -441,7 +447,7 @@ def of_runs(key, sides, row, min_effect, min_diff, measure):
                 for side in sides]
     row["mean_pct"] = 100 * (averages[1] / averages[0] - 1)
     if disagree(row, row["mean_pct"], min_effect):
-        notes.append(f"means over steps differ by {row['mean_pct']:+.1f} %")
+        notes.append(f"means over steps differ by {tenths(row['mean_pct'])} %")
     for name, side in zip(SIDES, sides):
         if len(side) < 3:
             notes.append(f"{len(side)} {'run' if len(side) == 1 else 'runs'} of {name}: if its runs differ more than"
@@ -479,7 +485,7 @@ def fill_steps(key, sides, row, samples, steps, both, min_effect, min_diff):
     if not both:
         return
     if row["control_mean"] and disagree(row, 100 * row["diff"] / row["control_mean"], min_effect):
-        row["note"].append(f"means over steps differ by {100 * row['diff'] / row['control_mean']:+.1f} %")
+        row["note"].append(f"means over steps differ by {tenths(100 * row['diff'] / row['control_mean'])} %")
     if row["control_mean"] == 0 or level < 0.95:
         row["verdict"] = "~" if row["control_mean"] == 0 else "too few"
         return

@@ -316,7 +316,8 @@ class Cause:
         if self.kind == "communication":
             return class_ == "comm" and name == self.name and family in self.families
         if self.kind == "replaced":
-            return class_ == self.class_ and family in self.families and name in self.replaced
+            nowhere = not any(self.families) and (class_ == "comm" or family == name)  # L2.7
+            return class_ == self.class_ and (family in self.families or nowhere) and name in self.replaced
         return (self.kind == "changed" and class_ == self.class_ and name == self.name
                 and (class_ not in ("compute", "memory") or family in self.families))
 

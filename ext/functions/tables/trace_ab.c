@@ -94,8 +94,8 @@ struct ab {
     size_t n[2], steps[2]; /* runs, and steps of all of them */
     const char *order;     /* what is to be said of the order of the runs; NULL: nothing */
     const struct run_file *copies[2]; /* of one recording (V11); NULL: none */
-    const char *distrusted;           /* path of the first run that cannot be compared; NULL */
-    struct trust_item why;            /* it cannot (V13) */
+    char *distrusted;      /* path of the first file that cannot be compared; NULL; owned */
+    struct trust_item why; /* it cannot (V13) */
 };
 
 static bool is_wanted(const void *argument, const char *name)
@@ -180,26 +180,27 @@ static bool check_measure(struct call *call, const struct ab *ab)
 }
 
 /* V13: finds whether a run can be trusted. */
-static bool check_trust(struct call *call, struct ab *ab, const char *path,
-                        const struct call_trace *opened)
+static bool check_trust(struct call *call, struct ab *ab, const struct call_trace *opened)
 {
-    const bool one_rank[] = {opened->trace.rank_count <= 1, true};
-    struct trust trust = {.count = 0};
-    struct health health;
+    const bool one_rank[] = {true, true}; /* the path says which */
     for (size_t i = 0; i < opened->trace.count && !ab->distrusted; i++) {
         const struct trace_member *member = &opened->trace.members[i];
+        struct trust trust = {.count = 0};
+        struct health health;
         if (!member->chosen)
             continue;
         if (!health_find(&health, member, call_trace_steps(opened, i), call_stopper(call),
                          &call->failure))
             return false;
         trust_add(&trust, 0, member->rank, &health, false);
-    }
-    trust_finish(&trust, one_rank);
-    const struct trust_item *decides = trust_decides(&trust);
-    if (decides) {
-        ab->distrusted = path;
+        trust_finish(&trust, one_rank);
+        const struct trust_item *decides = trust_decides(&trust);
+        if (!decides)
+            continue;
         ab->why = *decides;
+        ab->distrusted = sqlite3_mprintf("%s", member->file->shown);
+        if (!ab->distrusted)
+            return failure_memory(&call->failure);
     }
     return true;
 }
@@ -228,8 +229,7 @@ static bool take_runs(struct call *call, struct ab *ab)
                    (ab->job ? runs_add_job : runs_add)(&ab->runs, &ab->request, sides[k],
                                                        &opened[k].trace, &opened[k].steps, stopper,
                                                        &call->failure) &&
-                   (ab->distrusted ||
-                    check_trust(call, ab, requests[k].path, &opened[k]));
+                   (ab->distrusted || check_trust(call, ab, &opened[k]));
         }
         for (size_t k = 0; open && k < some; k++)
             call_trace_close(&opened[k]);
@@ -548,6 +548,7 @@ static int ab_produce(struct call *call, struct rows **rows)
     memory_free(ab.met);
     paths_clear(&ab.paths[0]);
     paths_clear(&ab.paths[1]);
+    sqlite3_free(ab.distrusted);
     runs_clear(&ab.runs);
     comparisons_clear(&ab.found);
     return result_finish(result, call_code(call), rows);
