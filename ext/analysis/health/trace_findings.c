@@ -88,15 +88,25 @@ static int found_order(const void *a, const void *b)
     return order ? order : COMPARE(x->finding.host, y->finding.host);
 }
 
+bool trace_notes_find(struct trace_findings *found, const struct trace *trace,
+                      struct failure *failure)
+{
+    bool done = true;
+    for (size_t i = 0; done && i < trace->count; i++)
+        done = add_cycles(found, trace, i, failure) &&
+               add_file(found, &trace->members[i], failure);
+    return done;
+}
+
 bool trace_findings_find(struct trace_findings *found, const struct trace *trace,
                          const struct stopper *stopper, struct failure *failure)
 {
-    bool done = add_untied(found, trace, stopper, failure);
+    bool done = add_untied(found, trace, stopper, failure) &&
+                trace_notes_find(found, trace, failure);
     for (size_t i = 0; done && i < trace->count; i++) {
         const struct trace_member *member = &trace->members[i];
         struct health health = {.count = 0};
-        done = add_cycles(found, trace, i, failure) && add_file(found, member, failure) &&
-               (!member->chosen || health_find(&health, member, NULL, stopper, failure));
+        done = !member->chosen || health_find(&health, member, NULL, stopper, failure);
         for (size_t j = 0; done && j < health.count; j++)
             done = add(found, &health.items[j], member, member->rank, failure);
     }

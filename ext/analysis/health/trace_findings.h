@@ -23,6 +23,10 @@ struct trace_findings {
 bool trace_findings_find(struct trace_findings *found, const struct trace *trace,
                          const struct stopper *stopper, struct failure *failure);
 
+/* Adds only how files are read (I10, I11), which are notes. Not in order. */
+bool trace_notes_find(struct trace_findings *found, const struct trace *trace,
+                      struct failure *failure);
+
 void trace_findings_clear(struct trace_findings *found);
 
 #endif

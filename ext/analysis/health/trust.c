@@ -16,6 +16,7 @@ static bool is_said(const struct health_finding *finding)
 {
     return finding->severity == HEALTH_NOTE &&
            (finding->check == HEALTH_TOO_LONG || finding->check == HEALTH_END ||
+            finding->check == HEALTH_CYCLES || finding->check == HEALTH_COPY ||
             (finding->check == HEALTH_NO_LAUNCH &&
              (double)finding->time >= NO_LAUNCH_PART * (double)finding->other));
 }

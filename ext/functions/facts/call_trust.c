@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analysis/health/trace_findings.h"
 #include "base/memory.h"
 #include "functions/call/call_keyed.h"
 #include "naming/short_name.h"
@@ -63,8 +64,16 @@ static bool add_side(struct call *call, const struct call_trace *opened, int sid
                      struct trust *trust, bool *works)
 {
     const struct trace *trace = &opened->trace;
+    struct trace_findings notes = {.count = 0};
     struct health health;
     *works = false;
+    if (!trace_notes_find(&notes, trace, &call->failure))
+        return false;
+    for (size_t i = 0; i < notes.count; i++) {
+        health = (struct health){.items = {notes.items[i].finding}, .count = 1};
+        trust_add(trust, side, notes.items[i].rank, &health, of_host);
+    }
+    trace_findings_clear(&notes);
     for (size_t i = 0; i < trace->count; i++) {
         const struct trace_member *member = &trace->members[i];
         const struct columns *columns = &member->file->columns;
