@@ -300,9 +300,11 @@ static void take_reasons(struct log_loading *loading)
         loading->failed = loading->failed || !text;
         length = text ? loading->scratch.length : 0;
     }
+    if (length == 0) /* then there may be no text */
+        return;
     struct log_words all = {text, text + length}, line;
     struct writer guard = {0}, argument = {0}, place = {0};
-    if (length == 0 || !next_words(&all, &line))
+    if (!next_words(&all, &line))
         return;
     write_reason(line, &guard, &argument, &place);
     uint32_t ids[] = {intern_written(loading, &guard), intern_written(loading, &argument),
