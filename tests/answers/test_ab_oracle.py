@@ -154,8 +154,8 @@ class Random(OfAB):
                            seen)
         for what in ("refused", "run", "step", "slower", "faster", "same", "~", "added", "deleted", "too few",
                      "slower here",
-                     "not slower", "inconclusive", oracle_ab.NOT_EVERY_STEP, oracle_ab.ASK_BY_RUN,
-                     *(("more", "fewer", "faster here") if self.COUNT > 100 else ())):
+                     "not slower", "inconclusive", oracle_ab.NOT_EVERY_STEP,
+                     *(("more", "fewer", "faster here", oracle_ab.ASK_BY_RUN) if self.COUNT > 100 else ())):
             self.assertGreater(seen[what], 0, (what, seen))
 
 

@@ -192,6 +192,12 @@ static void take_name(const struct name *name, const char **text, size_t *length
     *length = name ? name->length : 0;
 }
 
+/* When a compilation ends; the start, if that is not known. */
+static int64_t end_of(const struct compilation *of)
+{
+    return of->dur > 0 ? of->start + of->dur : of->start;
+}
+
 /* Adds the compilations of the log, and the outermost spans that are none. */
 static bool add_logged(struct file_join *at)
 {
@@ -200,15 +206,15 @@ static bool add_logged(struct file_join *at)
     for (uint32_t i = at->process->found.first; done && i != COMPILE_NONE;
          i = log->compilations[i].next) {
         const struct compilation *of = &log->compilations[i];
+        if (of->start == NUMBER_NONE)
+            continue;
         struct compile_in_step item = {.start = of->start,
-                                       .end = of->start + of->dur,
+                                       .end = end_of(of),
                                        .part = of->part,
                                        .by_log = true,
                                        .compilation = i,
                                        .recompile = of->recompile,
                                        .frame = -1};
-        if (of->start == NUMBER_NONE)
-            continue;
         take_name(compile_text(log, of->id), &item.id, &item.id_length);
         if (of->root != COMPILE_NONE)
             take_name(compile_text(log, log->spans[of->root].name), &item.name,
@@ -246,7 +252,7 @@ static bool is_logged(const struct file_join *at, const struct compile_region *r
     for (; i != COMPILE_NONE; i = log->compilations[i].next) {
         const struct compilation *of = &log->compilations[i];
         if (of->start != NUMBER_NONE && of->start < region->end &&
-            of->start + of->dur > region->start)
+            end_of(of) > region->start)
             return true;
     }
     return false;
