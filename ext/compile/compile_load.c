@@ -161,11 +161,11 @@ static bool end_spans(struct compile_log *log, const struct stopper *stopper,
             return false;
         span->chained = span->dur != NUMBER_NONE && (!parent || parent->chained);
         span->self = span->dur;
-        if (!parent || span->dur == NUMBER_NONE || parent->dur == NUMBER_NONE ||
-            span->ts < parent->ts)
+        if (!parent || span->dur == NUMBER_NONE || parent->dur == NUMBER_NONE)
             continue;
+        int64_t first = span->ts > parent->ts ? span->ts : parent->ts;
         int64_t end = span->ts + span->dur, last = parent->ts + parent->dur;
-        int64_t within = (end < last ? end : last) - span->ts;
+        int64_t within = (end < last ? end : last) - first;
         within = within < 0 ? 0 : within < parent->self ? within : parent->self;
         span->self = within;
         parent->self -= within;
