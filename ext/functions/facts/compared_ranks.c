@@ -57,6 +57,7 @@ static bool choose_own(struct call *call, enum step_clock clock, const struct ga
             .kind = SELECT_LIST, .values = &compared->own.rank, .count = 1};
         selection_clear(&compared->chosen[i]);
         compared->of_own[i] = compared->each[i];
+        compared->each[i] = (struct selection){.kind = SELECT_DEFAULT};
         if (!selection_copy(&compared->chosen[i], &rank) ||
             !selection_copy(&compared->each[i], &rank))
             return failure_memory(&call->failure);
