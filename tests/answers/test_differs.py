@@ -46,7 +46,9 @@ def htas_traces():
 
 
 def examples():
-    return sorted({os.path.dirname(path) for path in glob.glob(os.path.join(EXAMPLES, "*", "*", "*.json.gz"))})
+    """Folders of traces alone: HTA reads all files of a folder as traces."""
+    folders = {os.path.dirname(path) for path in glob.glob(os.path.join(EXAMPLES, "*", "*", "*.json.gz"))}
+    return sorted(folder for folder in folders if not glob.glob(os.path.join(folder, "*.log.gz")))
 
 
 def others_traces():
