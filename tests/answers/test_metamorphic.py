@@ -149,6 +149,8 @@ def ask(db, name, call, columns=None):
         rows = [dict(zip(names, row)) for row in cursor]
         if name == "trace_brief":  # its queries repeat the arguments
             rows = [{"json": re.sub(r'"sql":"([^"\\]|\\.)*"', "", row["json"])} for row in rows]
+        if name == "trace_health":  # of all ranks together, and names the lowest (I12)
+            rows = [row for row in rows if row.get("check") != "not tied"]
         for row in rows if name == "trace_ab" else ():  # its note names the file that cannot be trusted (V13)
             row["note"] = re.sub("(?<=cannot be compared: )[^:]*: ", "", row.get("note") or "")
         return rows
@@ -314,7 +316,7 @@ def by_job(name, call):
 
 
 def ranks_moved(rng, files):
-    by = rng.randrange(1, 50)
+    by = 17  # on both sides: what both ranks do is compared (W9)
     made, names = {}, {}
     for name, file in files.items():
         if "distributedInfo" not in file.head:
@@ -325,10 +327,9 @@ def ranks_moved(rng, files):
                               row: value - by for column in ("rank", "last_rank", "waiting_rank", "control_lowest",
                                                                               "test_lowest")},
                   skip=lambda name, call: any("rank" in each and call[each] != "all" for each in call)
-                  or name.endswith("report") or name in {"trace_health", *SUMMARY}  # which name ranks
+                  or name.endswith("report") or name in SUMMARY  # which name ranks
                   # whose runs have the same ranks (V10); the rank of either side
                   or name in ("trace_ab", "trace_verdict", "trace_gate", "trace_undo")
-                  or name == "trace_step_causes"  # the rates of one rank in both (W9)
                   or by_job(name, call))  # which is of ranks that both sides have
 
 
@@ -342,8 +343,7 @@ def unrelated_rank(rng, files):
         arguments, columns = functions()[name]
         asked = [call.get(each) for each in arguments if each in ("ranks", "control_rank", "test_rank")]
         everything = name in ALL_RANKS and None in asked
-        return (name.endswith("report") or name in {"trace_health", *SUMMARY} or "all" in asked or everything
-                or name in OF_ONE_JOB
+        return (name.endswith("report") or name in SUMMARY or "all" in asked or everything or name in OF_ONE_JOB
                 or by_job(name, call))
     return Change({**files, "z_rank77.json": file}, skip=skip, same_errors=False,
                   keep=lambda row: row.get("rank") != 77)

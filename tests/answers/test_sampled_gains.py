@@ -33,12 +33,12 @@ def steps_of(lengths, first=0, rank=0):
     return document(*events, distributedInfo={"rank": rank, "world_size": 2})
 
 
-def hidden_of(count, more=100):
+def hidden_of(count, more=100, name="aten::mm"):
     """Steps in which a kernel is longer beside another one, which hides what it gains: 20 of 100 are left."""
     events, period = [], 400 + more
     for number in range(count):
         at, work = period * number, 2 * number
-        events += [step(number, at, period), event("aten::mm", at + 5, 10), launch(at + 6, 2, work),
+        events += [step(number, at, period), event(name, at + 5, 10), launch(at + 6, 2, work),
                    kernel("gemm", at + 40, 100 + more, work), event("aten::add", at + 16, 10),
                    launch(at + 17, 2, work + 1), kernel("add", at + 40, 80 + 1.0 * more, work + 1, 8),
                    event("cudaDeviceSynchronize", at + 50, 95 + more, cat="cuda_runtime")]
@@ -82,6 +82,14 @@ class Sampled(InFolder):
                 write(f"{side}/a.json", hidden_of(count, more))
             [text] = self.rows("SELECT text FROM trace_summary('control', 'test') WHERE name = 'aten::mm'")
             self.assertEqual(text[0].partition("; a fix saves 0.020 ms")[2].partition(",")[0], sampled, counts)
+
+    def test_eight_characters_before_the_dots(self):
+        """C13.3: where so much follows, a text is cut after a word only if eight characters are left."""
+        for length, shown in ((8, "wwwwwwww..."), (7, "wwwwwww xxxxxxxxxxxxxxx...")):
+            for side, more in (("control", 0), ("test", 100)):
+                write(f"{side}/a.json", hidden_of(19, more, "w" * length + " " + "x" * 40))
+            [text] = self.rows("SELECT text FROM trace_summary('control', 'test') WHERE kind = 'cause' LIMIT 1")
+            self.assertEqual(text[0].partition("; a fix")[0].rpartition("  ")[2], shown, text)
 
     def test_equal_steps_gain_what_all_of_them_do(self):
         """Of a job of two ranks, the second of which is slower."""
