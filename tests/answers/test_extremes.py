@@ -164,7 +164,8 @@ class Everywhere(InFolder):
                 arguments[name] = required.get(name) if needed else "NULL"
         for function, arguments in functions.items():
             # which read no trace
-            if re.match("tracediff_|memory_(?!bw)|execution_trace|fr_|hang_|trace_device_peaks", function):
+            if re.match("tracediff_|memory_(?!bw)|execution_trace|fr_|hang_|trace_device_peaks|compilations"
+                        "|compile_(?!steps)", function):
                 continue
             yield function, f"SELECT * FROM {function}({', '.join(arguments.values())})"
             wide = {**arguments, **{name: "'all'" for name in arguments if re.search("iteration|rank", name)}}

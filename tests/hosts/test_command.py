@@ -500,7 +500,7 @@ class Gate(Command, Steps):
         even = [1000, 1004, 1001, 1003, 1002, 1000]
         self.steps("control", even)
         self.steps("slower", [length * 1.04 for length in even])
-        self.steps("noisy", [1000, 1100, 1005, 1110, 990, 1000])
+        self.steps("noisy", [1000, 1100, 1015, 1110, 990, 1000])
         self.steps("one", [1000, 1004, 3000, 1003, 1002, 1000])
         self.steps("some", [1000, 1004, 1200, 1203, 1002, 1000])
         self.steps("device", even, device="H100")
