@@ -18,8 +18,6 @@
 #include "line_words.h"
 #include "text/text.h"
 
-static const char *const side_names[] = {"control", "test"};
-
 /* A time without sign and unit. */
 static void write_time(struct words *words, struct writer *text, double ms)
 {
@@ -342,7 +340,7 @@ static void write_outlier(struct words *words, const struct caution *caution)
 {
     const struct long_step *step = &words->answer->cautions.long_steps.items[caution->of];
     struct writer *text = &words->body;
-    const char *side = side_names[step->side];
+    const char *side = side_words[step->side];
     if (caution->parts + caution->others == 1) {
         write_format(text, "step %lld of %s is left out: ", (long long)step->iteration, side);
         write_times(text, step);
@@ -352,7 +350,7 @@ static void write_outlier(struct words *words, const struct caution *caution)
                      caution->parts == 1 ? "step" : "steps", side);
         if (caution->others > 0)
             write_format(text, " and %lld of %s", (long long)caution->others,
-                         side_names[!step->side]);
+                         side_words[!step->side]);
         write_format(text, " are left out, as step %lld (x ", (long long)step->iteration);
         write_times(text, step);
         write_string(text, "): ");
@@ -371,7 +369,7 @@ static void write_long_step(struct words *words, const struct caution *caution)
         write_format(text, "step %lld of ", (long long)step->iteration);
     else
         write_string(text, "a step of ");
-    write_string(text, side_names[step->side]);
+    write_string(text, side_words[step->side]);
     const struct time_format own = time_format_beside(&words->amounts, side->median, side->high);
     write_string(text, " takes ");
     write_time(words, text, side->high);

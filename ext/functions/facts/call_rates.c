@@ -81,7 +81,6 @@ static int take_rate(void *to, sqlite3_stmt *row)
 
 bool call_rates_find(struct call *call, struct call_causes *found)
 {
-    static const char *const sides[] = {"control", "test"};
     struct cause_rates *rates = &found->rates;
     struct writer sql = {0};
     if (rates->read || !cause_rates_wanted(&found->causes))
@@ -93,7 +92,7 @@ bool call_rates_find(struct call *call, struct call_causes *found)
                      "%sSELECT %d, process_group, group_ranks, name, algorithm, protocol, channels,"
                      " calls, transfer, bytes, busbw_gbs / algbw_gbs, with_waits"
                      " FROM \"tracediff:trace_collective_rates\"(:%s, ",
-                     side ? " UNION ALL " : "", side, sides[side]);
+                     side ? " UNION ALL " : "", side, side_words[side]);
         write_chosen_ranks(&sql, &opened->trace);
         write_string(&sql, ", ");
         write_chosen_steps(&sql, opened);

@@ -431,17 +431,16 @@ static void note_rank(char *text, const struct ab *ab, const struct compared *ro
 
 static void add_note(struct result *result, const struct ab *ab, const struct compared *row)
 {
-    static const char *const sides[] = {"control", "test"};
     char text[LONGEST_NOTE] = "", percent[40];
     note_rank(text, ab, row);
     if ((row->runs[0] == 0 || row->runs[1] == 0) && row->op != OP_STEP && op_is_device(row->op))
         note(text, "autotuning may pick other kernels from run to run");
     for (int side = 0; side < 2 && ab->comparison.unit == UNIT_RUN; side++) {
         if (row->runs[side] > 0 && row->runs[side] < ab->n[side])
-            note(text, "in %zu of %zu runs of %s", row->runs[side], ab->n[side], sides[side]);
+            note(text, "in %zu of %zu runs of %s", row->runs[side], ab->n[side], side_words[side]);
         if (row->zeros[side] > 0)
             note(text, "no time in %zu of %zu runs of %s", row->zeros[side], ab->n[side],
-                 sides[side]);
+                 side_words[side]);
     }
     if (!row->every_step)
         note(text, "not in every step: means over steps");
@@ -452,7 +451,7 @@ static void add_note(struct result *result, const struct ab *ab, const struct co
     for (int side = 0; side < 2 && !isnan(row->p); side++)
         if (ab->n[side] < 3)
             note(text, "%zu %s of %s: if its runs differ more than the others, p is too small",
-                 ab->n[side], ab->n[side] == 1 ? "run" : "runs", sides[side]);
+                 ab->n[side], ab->n[side] == 1 ? "run" : "runs", side_words[side]);
     note_unit(text, ab, row);
     if (is_distrusted(ab, row))
         add_distrust(result, ab, text);

@@ -4,8 +4,6 @@
 #include "label_words.h"
 #include "text/ascii.h"
 
-static const char *const sides_in_words[] = {"control", "test"};
-
 static const struct {
     const char *topic, *item;
 } names_of_checks[] = {
@@ -160,7 +158,7 @@ static void put_which(sqlite3_str *text, const bool *are, const char *both, cons
     if (are[0] == are[1])
         sqlite3_str_appendall(text, are[0] ? both : neither);
     else
-        sqlite3_str_appendf(text, one, sides_in_words[are[1]], sides_in_words[are[0]]);
+        sqlite3_str_appendf(text, one, side_words[are[1]], side_words[are[0]]);
 }
 
 static void put_steps(sqlite3_str *text, const struct check_side *sides)
@@ -214,7 +212,7 @@ static void put_few_steps(sqlite3_str *text, const struct checks *checks, const 
     bool one = numbers == 1 && of > 1 && (c != t || of == checks->sides[!check->side].steady_of);
     if (one) {
         sqlite3_str_appendf(text, "'steady' leaves %s%s1 step of %lld",
-                            c == t ? "" : sides_in_words[check->side], c == t ? "" : " ", of);
+                            c == t ? "" : side_words[check->side], c == t ? "" : " ", of);
         sqlite3_str_appendall(text, c == t ? " per side" : "");
         if (c != t && check->same >= 0)
             sqlite3_str_appendf(text, ", test %lld", t);
@@ -222,7 +220,7 @@ static void put_few_steps(sqlite3_str *text, const struct checks *checks, const 
         return;
     }
     if (c != t)
-        sqlite3_str_appendf(text, "%s has ", sides_in_words[check->side]);
+        sqlite3_str_appendf(text, "%s has ", side_words[check->side]);
     sqlite3_str_appendf(text, "%lld step%s", numbers, numbers == 1 ? "" : "s");
     if (c == t)
         sqlite3_str_appendall(text, " per side");
@@ -288,7 +286,7 @@ static void put_problems(sqlite3_str *text, const struct check *check)
     int64_t bad = check->values[check->side].integer;
     if (bad > 0)
         sqlite3_str_appendf(text, "%s: %lld file%s problems (trace_files)",
-                            sides_in_words[check->side], bad, bad == 1 ? " has" : "s have");
+                            side_words[check->side], bad, bad == 1 ? " has" : "s have");
     else
         sqlite3_str_appendall(text, "no file is cut short, no event is skipped");
 }
@@ -302,7 +300,7 @@ static void put_told(sqlite3_str *text, const struct checks *checks, const struc
             sqlite3_str_appendall(text, "the same");
         else
             sqlite3_str_appendf(text, "only %s has it",
-                                sides_in_words[check->values[0].kind == VALUE_NONE]);
+                                side_words[check->values[0].kind == VALUE_NONE]);
         return;
     }
     item = item ? item : checks->texts.items[check->item].text;
@@ -346,7 +344,7 @@ static void put_first_calls(sqlite3_str *text, const struct check *check)
     else
         sqlite3_str_appendf(text, "%lld %s %.*f %s in %s", check->calls[side],
                             check->calls[side] == 1 ? words[kind].one : words[kind].several, digits,
-                            ms[side] / size, unit, sides_in_words[side]);
+                            ms[side] / size, unit, side_words[side]);
     sqlite3_str_appendf(text, ": %s; record after a warm-up", words[kind].why);
 }
 
@@ -354,7 +352,7 @@ static void put_first_calls(sqlite3_str *text, const struct check *check)
 static void put_finding(sqlite3_str *text, const struct checks *checks, const struct check *check)
 {
     if (check->code == CHECK_HEALTH)
-        sqlite3_str_appendf(text, "%s: ", sides_in_words[check->side]);
+        sqlite3_str_appendf(text, "%s: ", side_words[check->side]);
     put_name(text, checks, check->values[check->side].text);
 }
 
@@ -383,7 +381,7 @@ void check_words_why(sqlite3_str *text, const struct checks *checks, const struc
         sqlite3_str_appendall(text, "numbers of steps count from the start of a run");
     else if (code == CHECK_LONG_STEP)
         sqlite3_str_appendf(text, "a step of %s takes %.2f times the median",
-                            sides_in_words[check->side], check->values[check->side].real);
+                            side_words[check->side], check->values[check->side].real);
     else if (code >= CHECK_FIRST_CALLS && code < CHECK_COPIES)
         put_first_calls(text, check);
     else if (code >= CHECK_COPIES && code <= CHECK_OPERATOR_TYPES)

@@ -1,11 +1,10 @@
 #include "gate_words.h"
 
 #include "check_words.h"
+#include "label_words.h"
 #include "rank_words.h"
 #include "text/text.h"
 #include "verdict_words.h"
-
-static const char *const sides_in_words[] = {"control", "test"};
 
 const char *gate_words(enum gate_outcome outcome)
 {
@@ -29,7 +28,7 @@ static void write_missing(struct writer *text, const struct pair *pair)
     int side = gate_has_steps(&pair->sides[0]);
     const struct pair_side *of = &pair->sides[side];
     write_string(text, of->windows > 0 ? "steps of " : "");
-    write_string(text, sides_in_words[side]);
+    write_string(text, side_words[side]);
     write_string(text, of->windows > 0  ? " have no length"
                        : of->count == 0 ? " has no events"
                                         : " has no steps: record it with profiler.step()");
@@ -91,7 +90,7 @@ void write_gate_reason(struct writer *text, enum gate_reason reason, const struc
         write_worlds(text, facts->checks->sides);
     } else if (reason == GATE_WORK) {
         write_string(text, "only ");
-        write_string(text, sides_in_words[pair->sides[0].of_host]);
+        write_string(text, side_words[pair->sides[0].of_host]);
         write_string(text, " has device work");
     } else if (reason == GATE_DEVICE) {
         write_devices(text, facts->checks);

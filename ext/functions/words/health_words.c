@@ -160,11 +160,9 @@ void health_write(struct writer *text, const struct health_finding *finding)
     }
 }
 
-static const char *const sides_in_words[] = {"control", "test"};
-
 void trust_write(struct writer *text, const struct trust_item *item)
 {
-    const char *side = sides_in_words[item->side], *other = sides_in_words[!item->side];
+    const char *side = side_words[item->side], *other = side_words[!item->side];
     if (item->code == TRUST_ONE_SIDE) {
         write_format(text, "%s has no device work, %s has", side, other);
     } else if (item->code == TRUST_UNIT) {
@@ -182,7 +180,7 @@ void trust_write_cannot(struct writer *text, const struct trust_item *item)
 {
     write_string(text, "cannot be compared: ");
     if (item->code == TRUST_FINDING)
-        write_format(text, "%s: ", sides_in_words[item->side]);
+        write_format(text, "%s: ", side_words[item->side]);
     trust_write(text, item);
 }
 

@@ -10,6 +10,8 @@
 #include "naming/label.h"
 #include "sqlite/api.h"
 
+const char *const side_words[2] = {"control", "test"};
+
 void write_label_of_name(struct writer *text, const struct name *name)
 {
     size_t room = (size_t)name->length + LABEL_ROOM;

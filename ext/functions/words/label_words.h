@@ -7,6 +7,9 @@
 #include "base/names.h"
 #include "chart/writer.h"
 
+/* control and test, by side. */
+extern const char *const side_words[2];
+
 /* The label of a name (trace_label). */
 void write_label_of_name(struct writer *text, const struct name *name);
 
