@@ -168,6 +168,9 @@ class Random(InFolder):
                 chosen, steps = self.arguments(rng), rng.choice((None, None, "step[%", "execute%", "%"))
                 if rng.random() < .6:
                     chosen["wanted"] = "all"
+                common = set.intersection(*(set(oracle.read_trace(path, steps).ranks) for path in (control, trace)))
+                if chosen["ranks"] is None and len(common) > 1:  # else Q1.6 says which is compared
+                    chosen["ranks"] = min(common)
                 arguments = [*[chosen["ranks"]] * 2, *[chosen["wanted"]] * 2, chosen["level"], chosen["clock"], steps]
 
                 def rows():

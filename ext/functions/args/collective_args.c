@@ -36,6 +36,13 @@ struct collective_args {
     size_t call_count;
     uint32_t *values[COLLECTIVE_ARGS];
     const struct names *texts;
+    const struct kept_collectives *kept; /* the file's; NULL: not found yet */
+};
+
+/* The collectives of a file, which keeps them. */
+struct kept_collectives {
+    struct derived derived; /* must be first */
+    struct collective_rows rows;
 };
 
 /* What args say. */
@@ -50,6 +57,22 @@ const char *const collective_arg_keys[COLLECTIVE_ARGS] = {
     [COLLECTIVE_NAME] = "Collective name", [COLLECTIVE_IN] = "In msg nelems",
     [COLLECTIVE_OUT] = "Out msg nelems",   [COLLECTIVE_DTYPE] = "dtype",
     [COLLECTIVE_SIZE] = "Group size",      [COLLECTIVE_GRID] = "grid"};
+
+static void free_kept(struct derived *derived)
+{
+    struct kept_collectives *kept = (struct kept_collectives *)derived;
+    memory_free(kept->rows.items);
+    names_clear(&kept->rows.dtypes);
+    memory_free(kept);
+}
+
+static const struct kept_collectives *find_kept(const struct trace_file *file)
+{
+    const struct derived *at = file->derived;
+    while (at && at->free != free_kept)
+        at = at->next;
+    return (const struct kept_collectives *)at;
+}
 
 /* W5: the event around a launch that describes a collective; ROW_NONE. */
 static uint32_t call_around(const struct trace_file *file, uint32_t row)
@@ -195,7 +218,7 @@ static bool is_described(const struct trace_file *file, uint32_t row)
            file->groups[at].collective != NAME_NONE;
 }
 
-static bool begin(struct collective_args *args, bool channels)
+static bool begin(struct collective_args *args)
 {
     if (!list_items(args))
         return false;
@@ -216,16 +239,14 @@ static bool begin(struct collective_args *args, bool channels)
                                                                                       : ROW_NONE;
         if (item->source != ROW_NONE)
             want(args, item->source, COLLECTIVE_GRID);
-        if (channels)
-            args->values[COLLECTIVE_GRID][item->row] = 0;
+        args->values[COLLECTIVE_GRID][item->row] = 0;
         for (size_t k = 0; k < item->count; k++)
             want(args, args->calls[item->first + k].row, COLLECTIVE_GRID);
     }
     return true;
 }
 
-struct collective_args *collective_args_begin(struct call *call, struct trace_file *file,
-                                              bool channels)
+struct collective_args *collective_args_begin(struct call *call, struct trace_file *file)
 {
     struct collective_args *args = memory_zeroed(1, sizeof *args);
     if (!args) {
@@ -233,8 +254,8 @@ struct collective_args *collective_args_begin(struct call *call, struct trace_fi
         return NULL;
     }
     *args = (struct collective_args){
-        .call = call, .stopper = call_stopper(call), .file = file};
-    if (begin(args, channels))
+        .call = call, .stopper = call_stopper(call), .file = file, .kept = find_kept(file)};
+    if (args->kept || begin(args))
         return args;
     collective_args_free(args);
     return NULL;
@@ -376,19 +397,44 @@ static bool divide(struct collective_args *args, struct collective_rows *found)
     return true;
 }
 
-bool collective_args_end(struct collective_args *args, const struct names *texts,
-                         struct collective_rows *found)
+/* Makes the ids of data types those of a table of their own. */
+static bool keep_dtypes(const struct collective_args *args, struct collective_rows *rows)
 {
+    for (size_t i = 0; i < rows->count; i++) {
+        uint32_t *dtype = &rows->items[i].dtype;
+        if (*dtype == NAME_NONE)
+            continue;
+        *dtype = names_adopt(&rows->dtypes, &args->texts->items[*dtype]);
+        if (*dtype == NAME_NONE)
+            return failure_memory(&args->call->failure);
+    }
+    return true;
+}
+
+const struct collective_rows *collective_args_end(struct collective_args *args,
+                                                  const struct names *texts)
+{
+    if (args->kept)
+        return &args->kept->rows;
+    struct kept_collectives *kept = memory_zeroed(1, sizeof *kept);
+    struct collective_rows *rows = kept ? &kept->rows : NULL;
     args->texts = texts;
-    *found = (struct collective_rows){.items = memory_items(args->count, sizeof *found->items)};
-    if (!found->items)
-        return failure_memory(&args->call->failure);
+    if (!kept || !(rows->items = memory_items(args->count, sizeof *rows->items))) {
+        memory_free(kept);
+        failure_memory(&args->call->failure);
+        return NULL;
+    }
     for (size_t i = 0; i < args->count; i++)
-        found->items[found->count++] = compute_row(args, &args->items[i]);
-    if (divide(args, found))
-        return true;
-    collective_rows_clear(found);
-    return false;
+        rows->items[rows->count++] = compute_row(args, &args->items[i]);
+    if (!divide(args, rows) || !keep_dtypes(args, rows)) {
+        free_kept(&kept->derived);
+        return NULL;
+    }
+    kept->derived = (struct derived){
+        args->file->derived,
+        sizeof *kept + rows->count * sizeof *rows->items + names_memory(&rows->dtypes), free_kept};
+    args->file->derived = &kept->derived;
+    return rows;
 }
 
 void collective_args_free(struct collective_args *args)
@@ -402,24 +448,25 @@ void collective_args_free(struct collective_args *args)
     memory_free(args);
 }
 
-bool collective_args_find(struct call *call, struct trace_file *file, bool channels,
-                          struct names *texts, struct collective_rows *found)
+const struct collective_rows *collective_args_find(struct call *call, struct trace_file *file)
 {
-    struct collective_args *args = collective_args_begin(call, file, channels);
-    bool done = args && (args->count == 0 ||
-                         args_values_read(call, file, collective_arg_keys, args->values,
-                                          COLLECTIVE_ARGS, texts)) &&
-                collective_args_end(args, texts, found);
+    struct names texts = {0};
+    struct collective_args *args = collective_args_begin(call, file);
+    const struct collective_rows *rows = NULL;
+    if (args && (!args->values[0] || args_values_read(call, file, collective_arg_keys,
+                                                      args->values, COLLECTIVE_ARGS, &texts)))
+        rows = collective_args_end(args, &texts);
     collective_args_free(args);
-    return done;
+    names_clear(&texts);
+    return rows;
 }
 
 const struct collective_row *collective_rows_at(const struct collective_rows *rows, uint32_t row,
                                                 size_t *next)
 {
-    while (*next < rows->count && rows->items[*next].row < row)
+    while (rows && *next < rows->count && rows->items[*next].row < row)
         ++*next;
-    return *next < rows->count && rows->items[*next].row == row ? &rows->items[*next] : NULL;
+    return rows && *next < rows->count && rows->items[*next].row == row ? &rows->items[*next] : NULL;
 }
 
 uint32_t collective_group(const struct trace_file *file, uint32_t row, size_t *next)
@@ -428,10 +475,4 @@ uint32_t collective_group(const struct trace_file *file, uint32_t row, size_t *n
         ++*next;
     return *next < file->group_count && file->groups[*next].row == row ? file->groups[*next].name
                                                                        : NAME_NONE;
-}
-
-void collective_rows_clear(struct collective_rows *rows)
-{
-    memory_free(rows->items);
-    *rows = (struct collective_rows){.items = NULL};
 }

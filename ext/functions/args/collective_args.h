@@ -12,19 +12,19 @@
 struct collective_row {
     uint32_t row;
     enum collective collective;
-    uint32_t dtype; /* id of a text, or NAME_NONE */
+    uint32_t dtype; /* id in `dtypes`, or NAME_NONE */
     int64_t group_size, bytes, channels;
 };
 
 struct collective_rows {
-    struct collective_row *items; /* in the order of the file; owned */
+    struct collective_row *items; /* in the order of the file */
     size_t count;
+    struct names dtypes;
 };
 
-/* Reads those of a file, with channels if they are wanted; dtypes are ids in `texts`. On failure,
-** fills call->failure. */
-bool collective_args_find(struct call *call, struct trace_file *file, bool channels,
-                          struct names *texts, struct collective_rows *found);
+/* Those of a file, which reads them once and keeps them. NULL on failure, with call->failure
+** filled. */
+const struct collective_rows *collective_args_find(struct call *call, struct trace_file *file);
 
 /* For who reads other args of the file, too: the keys to read with them. Of each, the rows of
 ** collective_args_values() that are not NAME_NONE are wanted, and are to be set to ids in
@@ -41,28 +41,26 @@ enum collective_arg {
 extern const char *const collective_arg_keys[COLLECTIVE_ARGS];
 
 /* NULL on failure, with call->failure filled. */
-struct collective_args *collective_args_begin(struct call *call, struct trace_file *file,
-                                              bool channels);
+struct collective_args *collective_args_begin(struct call *call, struct trace_file *file);
 
-/* By row. The arrays are NULL if the file has no collectives: nothing is to be read. */
+/* By row. The arrays are NULL if nothing is to be read: the file has no collectives, or keeps
+** them. */
 uint32_t *const *collective_args_values(const struct collective_args *args);
 
 /* As collective_args_find(), of what was read. */
-bool collective_args_end(struct collective_args *args, const struct names *texts,
-                         struct collective_rows *found);
+const struct collective_rows *collective_args_end(struct collective_args *args,
+                                                  const struct names *texts);
 
 /* NULL is allowed. */
 void collective_args_free(struct collective_args *args);
 
-/* The collective of a row; NULL: it is none. `*next` is the index where to look first, for rows in
-** the order of the file. */
+/* The collective of a row; NULL: it is none, or `rows` is NULL. `*next` is the index where to look
+** first, for rows in the order of the file. */
 const struct collective_row *collective_rows_at(const struct collective_rows *rows, uint32_t row,
                                                 size_t *next);
 
 /* What args say of the process group of a collective (W1): an id in the names of its file, or
 ** NAME_NONE. */
 uint32_t collective_group(const struct trace_file *file, uint32_t row, size_t *next);
-
-void collective_rows_clear(struct collective_rows *rows);
 
 #endif

@@ -14,7 +14,7 @@
 struct args_source {
     struct call *call;
     struct names *names; /* that values get */
-    bool syncs;
+    bool keeps; /* what the rest of an answer needs */
     struct kernel_work *work; /* NULL: not asked for */
     struct work *found;       /* of the same */
     bool wants_transfers, wants_peaks;
@@ -105,22 +105,21 @@ static bool find_collectives(struct args_source *source, struct collective_args 
                              const struct args_list *list, struct trace_file *file,
                              uint32_t *const *values)
 {
-    struct collective_rows found;
     uint32_t *names = values[ARG_COLLECTIVE];
     take_shared(list, collective_arg_keys, collective_args_values(args), COLLECTIVE_ARGS,
                 file->columns.count);
     for (size_t row = 0; names && row < file->columns.count; row++)
         names[row] = NAME_NONE;
-    bool done = collective_args_end(args, source->names, &found);
-    for (size_t i = 0; done && i < found.count; i++) {
-        const struct collective_row *of = &found.items[i];
+    const struct collective_rows *found = collective_args_end(args, source->names);
+    bool done = found;
+    for (size_t i = 0; done && i < found->count; i++) {
+        const struct collective_row *of = &found->items[i];
         done = !names || name_collective(source, of, &names[of->row]);
         if (source->found && source->wants_transfers && of->bytes != NUMBER_NONE)
             source->found[of->row].bytes = of->bytes;
         if (source->ideal.bytes)
             source->ideal.bytes[of->row] = NAN; /* F9.1 */
     }
-    collective_rows_clear(&found);
     return done;
 }
 
@@ -152,12 +151,12 @@ static bool read_args(void *from, struct trace_file *file, uint32_t *const *valu
     struct sync_wish wish = {.keys = {NULL}};
     struct collective_args *collectives = NULL;
     size_t rows = file->columns.count;
-    bool done = (!source->syncs || sync_wish_make(source->call, file, &wish)) &&
-                (!(source->wants_transfers || values[ARG_COLLECTIVE]) ||
-                 (collectives = collective_args_begin(source->call, file, false)));
+    bool done = (!source->keeps || sync_wish_make(source->call, file, &wish)) &&
+                (!(source->keeps || source->wants_transfers || values[ARG_COLLECTIVE]) ||
+                 (collectives = collective_args_begin(source->call, file)));
     for (int i = 0; i < ARG_COLLECTIVE; i++)
         add_key(&list, keys[i], values[i]);
-    for (int i = 0; i < SYNC_KEYS && source->syncs; i++)
+    for (int i = 0; i < SYNC_KEYS && source->keeps; i++)
         add_key(&list, wish.keys[i], wish.values[i]);
     if (source->work)
         share_keys(&list, kernel_work_keys, kernel_work_args(source->work), WORK_ARGS, rows);
@@ -167,7 +166,7 @@ static bool read_args(void *from, struct trace_file *file, uint32_t *const *valu
     done = done &&
            args_values_read(source->call, file, list.keys, list.values, list.count,
                             source->names) &&
-           (!source->syncs || sync_wish_keep(source->call, file, &wish, source->names)) &&
+           (!source->keeps || sync_wish_keep(source->call, file, &wish, source->names)) &&
            (!source->work || find_work(source, &list, file)) &&
            (!collectives || find_collectives(source, collectives, &list, file, values)) &&
            (!values[ARG_PROCESS_GROUP] ||
@@ -179,10 +178,10 @@ static bool read_args(void *from, struct trace_file *file, uint32_t *const *valu
 
 /* Adds a file, with the work of its operators if it is asked for. */
 static bool add_keyed_file(struct call *call, struct keyed *keyed, struct keyed_request *request,
-                           bool syncs)
+                           bool keeps)
 {
     struct args_source source = {
-        .call = call, .names = &keyed->names, .syncs = syncs, .request = request,
+        .call = call, .names = &keyed->names, .keeps = keeps, .request = request,
         .wants_transfers = keyed->wants_transfers, .wants_peaks = keyed->wants_peaks};
     if (keyed->wants_work)
         source.work = kernel_work_begin(call, request->member);
@@ -197,7 +196,7 @@ static bool add_keyed_file(struct call *call, struct keyed *keyed, struct keyed_
 }
 
 bool call_keyed_add(struct call *call, const struct call_trace *opened,
-                    enum device_type device_type, bool syncs, struct keyed *keyed)
+                    enum device_type device_type, bool keeps, struct keyed *keyed)
 {
     for (int side = 0; side < 2; side++)
         for (size_t i = 0; i < opened[side].trace.count; i++) {
@@ -206,7 +205,7 @@ bool call_keyed_add(struct call *call, const struct call_trace *opened,
                                             .chosen = call_trace_steps(&opened[side], i),
                                             .device_type = device_type,
                                             .side = side};
-            if (member->chosen && !add_keyed_file(call, keyed, &request, syncs))
+            if (member->chosen && !add_keyed_file(call, keyed, &request, keeps))
                 return false;
         }
     return true;

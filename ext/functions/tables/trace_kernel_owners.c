@@ -108,7 +108,7 @@ struct owners_file {
     char *scratch;           /* room for the longest name of the file */
     uint32_t *position; /* by row: in the replay of a graph; UINT32_MAX: in none; may be NULL */
     struct work *work;  /* by row; may be NULL */
-    struct collective_rows collectives;
+    const struct collective_rows *collectives; /* may be NULL */
     size_t next_collective, next_group;
 };
 
@@ -138,7 +138,7 @@ static void add_collective(struct owners_file *of, uint32_t row,
     result_string(of->result, collective_name(collective->collective));
     result_name(of->result, &file->names, collective_group(file, row, &of->next_group));
     result_number(of->result, collective->group_size);
-    result_name(of->result, &of->texts, collective->dtype);
+    result_name(of->result, &of->collectives->dtypes, collective->dtype);
     result_number(of->result, collective->bytes);
     result_string(of->result, collective_algorithm(name));
     result_string(of->result, collective_protocol(name));
@@ -191,7 +191,7 @@ static void add_owner(struct owners_file *of, const struct owner *owner)
     result_number(result, op == ROW_NONE ? NUMBER_NONE : columns->event[op]);
     result_number(result, work ? work->flops : NUMBER_NONE);
     result_number(result, work ? work->bytes : NUMBER_NONE);
-    add_collective(of, row, collective_rows_at(&of->collectives, row, &of->next_collective));
+    add_collective(of, row, collective_rows_at(of->collectives, row, &of->next_collective));
 }
 
 /* Reads the shapes, and the types if they are wanted, of the operators that own work. */
@@ -256,9 +256,7 @@ static void add_owners(struct call *call, struct result *result, const struct ca
                 (!shapes || read_owner_shapes(&of, types)) &&
                 (!position || find_positions(&of, known.nodes)) &&
                 (!work || (of.work = kernel_work_find(call, member))) &&
-                (!collectives ||
-                 collective_args_find(call, member->file, call_wants(call, OWNERS_CHANNELS),
-                                      &of.texts, &of.collectives));
+                (!collectives || (of.collectives = collective_args_find(call, member->file)));
     for (size_t owner = 0; done && owner < of.owners.count; owner++) {
         add_owner(&of, &of.owners.items[owner]);
         done = stopper_goes_on(stopper, owner, failure);
@@ -269,7 +267,6 @@ static void add_owners(struct call *call, struct result *result, const struct ca
     memory_free(of.types);
     memory_free(of.position);
     memory_free(of.work);
-    collective_rows_clear(&of.collectives);
     names_clear(&of.texts);
     owners_clear(&of.owners);
 }
