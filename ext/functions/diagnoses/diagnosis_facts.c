@@ -417,7 +417,8 @@ bool diagnosis_facts_open(struct answer_facts *facts, sqlite3 **db)
         return false;
     }
     sqlite3_limit(*db, SQLITE_LIMIT_ATTACHED, 0);
-    sqlite3_progress_handler(*db, STEPS_BETWEEN_STOPS, stop, (void *)call_stopper(call));
+    if (sqlite3_api->progress_handler) /* NULL: SQLite was built without it */
+        sqlite3_progress_handler(*db, STEPS_BETWEEN_STOPS, stop, (void *)call_stopper(call));
     writer.db = *db;
     return write_all(&writer);
 }
