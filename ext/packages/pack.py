@@ -257,7 +257,8 @@ def sql():
     schema of trace_brief."""
     return {SCHEMA: read(ROOT, "sql", SCHEMA),
             **{part + os.path.basename(path): read(path) for folder, part in (
-                   ("tracediff", ""), ("hta", ""), ("shared", "shared/"), ("database", "database/"))
+                   ("tracediff", ""), ("hta", ""), ("shared", "shared/"), ("database", "database/"),
+                   ("patterns/*", "patterns/"))
                for path in glob.glob(os.path.join(ROOT, "sql", folder, "*.sql"))}}
 
 

@@ -27,17 +27,19 @@ oldest=$(printf '%s\n' "@GLIBC@" "${libc#glibc }" | sort -V | head -n 1)
 [ "$oldest" = "@GLIBC@" ] || fail "this package needs glibc @GLIBC@ or newer, not ${libc#glibc }"
 [ -f tracediff.so ] && [ -d sql ] || fail "tracediff.so or sql/ is missing: unpack the whole archive"
 
-mkdir -p "$prefix/lib" "$prefix/share/tracediff/shared" "$prefix/share/tracediff/database" 2>/dev/null &&
+share=$prefix/share/tracediff
+mkdir -p "$prefix/lib" "$share/shared" "$share/database" "$share/patterns" 2>/dev/null &&
     install -m 755 tracediff.so "$prefix/lib/libtracediff.so" 2>/dev/null &&
     ln -sf libtracediff.so "$prefix/lib/tracediff.so" &&
-    install -m 644 sql/*.sql sql/brief.schema.json "$prefix/share/tracediff" &&
-    install -m 644 sql/shared/*.sql "$prefix/share/tracediff/shared" &&
-    install -m 644 sql/database/*.sql "$prefix/share/tracediff/database" || {
+    install -m 644 sql/*.sql sql/brief.schema.json "$share" &&
+    install -m 644 sql/shared/*.sql "$share/shared" &&
+    install -m 644 sql/database/*.sql "$share/database" &&
+    install -m 644 sql/patterns/*.sql "$share/patterns" || {
     echo "Cannot install into $prefix. For you alone: ./install.sh \$HOME/.local" >&2
     echo "For everyone on this machine, as root: ./install.sh" >&2
     exit 1
 }
-echo "Installed $prefix/lib/tracediff.so and $prefix/share/tracediff"
+echo "Installed $prefix/lib/tracediff.so and $share"
 PATH=$PATH:/usr/sbin:/sbin
 [ "$(id -u)" != 0 ] || ldconfig
 if ldconfig -p 2>/dev/null | grep -qF "=> $prefix/lib/tracediff.so"; then
