@@ -296,6 +296,9 @@ const struct example examples[] = {
                     "FROM trace_files(" GPU ");"},
     {"trace_health", "SELECT severity, \"check\", what\n"
                      "FROM trace_health('examples/counters');"},
+    {"trace_validation", "SELECT rule, count(*) AS times, text\n"
+                         "FROM trace_validation('examples/gpu/control')\n"
+                         "GROUP BY rule;"},
     {"trace_metadata", "SELECT rank, key, substr(value, 1, 60) AS value\n"
                        "FROM trace_metadata(" GPU ")\n"
                        "WHERE key = 'distributedInfo';"},

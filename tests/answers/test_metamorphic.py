@@ -464,7 +464,8 @@ CHANGES = (identity, shifted, based, permuted, pids, tids, correlations, externa
            unrelated_rank, beside, compressed, compressed_in_members, misnamed, indented, keys_in_another_order,
            unknown_keys, events_first, escaped, numbers_in_other_ways, all_styles, renamed, as_array, as_pattern,
            begins_and_ends)
-ALL_RANKS = {"trace_events", "trace_collectives", "trace_job_clocks", "potential_stragglers", "trace_backward"} | {
+ALL_RANKS = {"trace_events", "trace_collectives", "trace_job_clocks", "potential_stragglers", "trace_backward",
+             "trace_validation"} | {
     name for name in functions() if "include_last_profiler_step" in functions()[name][0]}
 
 

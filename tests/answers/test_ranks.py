@@ -15,7 +15,7 @@ MOST = 6  # times the CPU time for four times the ranks
 TRACE = ("trace_files", "trace_steps", "trace_metadata", "trace_events", "trace_ops", "trace_step_time",
          "trace_step_path", "trace_job_path", "trace_job_clocks", "trace_job_ranks", "trace_kernel_owners",
          "trace_collectives", "critical_path",
-         "potential_stragglers", "trace_subtree", "trace_backward", *ANALYSES)
+         "potential_stragglers", "trace_subtree", "trace_backward", "trace_validation", *ANALYSES)
 PAIR = ("trace_diff", "trace_diff_by", "trace_step_diff", "critical_path_diff", "trace_step_causes", "trace_work_diff",
         "trace_tree_diff", "trace_compared_ranks",
         "trace_summary", "trace_brief", "trace_comparability", "trace_clock_factor", "trace_host_factor",

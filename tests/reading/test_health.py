@@ -1,5 +1,7 @@
 """trace_health (I1 to I13): each rule, each of its thresholds from both sides, and how odd times are read."""
 import csv
+import glob
+import gzip
 import json
 import os
 import re
@@ -588,6 +590,88 @@ class Recorded(InFolder):
             with self.subTest(path):
                 rows = self.rows("SELECT * FROM trace_health(?)", path)
                 self.assertEqual([row for row in rows if row[3] != "note"], [])
+
+
+class Validation(Asking):
+    """trace_validation: the rules of PyTorch's own validator."""
+
+    NEEDED = {"Collective name", "dtype", "In msg nelems", "Out msg nelems", "Group size"}
+    RECORDS = {"cudaEventRecord" + more for more in ("", "_ptsz", "WithFlags", "WithFlags_ptsz")}
+
+    def oracle(self, path):
+        """{(rule, position)}"""
+        with (gzip.open if path.endswith(".gz") else open)(path) as file:
+            events = [(at, one, one.get("args") or {}) for at, one in enumerate(json.load(file)["traceEvents"])
+                      if one.get("ph") == "X"]
+        first, found = {}, set()
+        for at, one, args in events:
+            if one["name"] in self.RECORDS:
+                for key in {args.get("External id"), args.get("correlation")} - {None}:
+                    first["record", key] = min(one["ts"], first.get(("record", key), one["ts"]))
+            what = "launch" if one["name"] == "cudaLaunchKernel" else one.get("cat")
+            key = what, args.get("External id")
+            if what in ("launch", "kernel") and key[1] is not None and one["ts"] < first.get(key, (1e30,))[0]:
+                first[key] = one["ts"], at
+        names = {}
+        for at, one, args in events:
+            sync, record = args.get("cuda_sync_kind"), args.get("wait_on_cuda_event_record_corr_id")
+            if sync in ("Stream Wait Event", "Event Sync") and (record is None or record < 0):
+                found.add(("stream_wait_corr_id_populated", at))
+            elif sync == "Stream Wait Event" and first.get(("record", record), 1e30) > one["ts"]:
+                found.add(("stream_wait_corr_id_in_past", at))
+            if sync == "Stream Sync" and any(
+                    k["ts"] < one["ts"] < k["ts"] + k["dur"] for _, k, other in events if k.get("cat") == "kernel"
+                    and [other.get(key) for key in ("device", "stream")] == [args[key] for key in ("device", "stream")]):
+                found.add(("stream_sync_overlap", at))
+            if one["name"] == "record_param_comms" and self.NEEDED - set(args):
+                found.add(("nccl_metadata", at))
+            if "autograd::engine::evaluate_function:" in one["name"] and args.get("Sequence number") is not None:
+                names.setdefault(args["Sequence number"], []).append((one["ts"], at, one["name"]))
+        found |= {("gpu_kernel_causality", at) for (what, key), (ts, at) in
+                  ((key, value) for key, value in first.items() if key[0] == "kernel")
+                  if ts < first.get(("launch", key), (ts,))[0]}
+        found |= {("backward_seq_id_uniqueness", min(ones)[1]) for ones in names.values()
+                  if len({name for _, _, name in ones}) > 1}
+        return found
+
+    def test_each_rule(self):
+        for name, event_, text in (
+                ("kernel_before_launch", 3, "starts 115.0 us before its cudaLaunchKernel"),
+                ("nccl_metadata", 20, "lacks Collective name, Group size, In msg nelems, Out msg nelems"),
+                ("seq_shared", 20, "2 backward operators share Sequence number 5"),
+                ("sync_overlap", 20, "gemm still runs for 160.0 us on stream 7"),
+                ("wait_in_future", 21, "waits for a CUDA event recorded 400.0 us later"),
+                ("wait_without_record", 20, "Stream Wait Event names no recorded CUDA event")):
+            with self.subTest(name):
+                path = corpus("..", "cases", "found", "field", "val", name + ".json")
+                rows = self.rows("SELECT rule, event, text FROM trace_validation(?)", path)
+                self.assertEqual([row[1:] for row in rows], [(event_, text)])
+                self.assertEqual({row[:2] for row in rows}, self.oracle(path))
+
+    def test_of_recordings(self):
+        seen = set()
+        for parts in (("gpu", "control"), ("gpu", "test"), ("gloo", "two"), ("h200", "prefetch", "control")):
+            for file in sorted(glob.glob(os.path.join(EXAMPLES, *parts, "*.json.gz"))):
+                with self.subTest(file):
+                    rows = set(self.rows("SELECT rule, event FROM trace_validation(?)", file))
+                    self.assertEqual(rows, self.oracle(file))
+                    seen |= {rule for rule, _ in rows}
+        self.assertGreaterEqual(seen, {"stream_sync_overlap", "stream_wait_corr_id_populated"})
+
+    def test_at_the_same_instant(self):
+        """A sync that begins when the kernel begins or ends, a wait at its record, a kernel at its launch: all pass."""
+        sync = {"cuda_sync_kind": "Stream Sync", "device": 0, "stream": 7}
+        wait = {"cuda_sync_kind": "Stream Wait Event", "wait_on_cuda_event_record_corr_id": 9}
+        for late, rules in ((0, []), (0.001, ["gpu_kernel_causality", "stream_sync_overlap", "stream_wait_corr_id_in_past"])):
+            write("t.json", document(
+                event("cudaLaunchKernel", 10 + late, 1, cat="cuda_runtime", args={"External id": 1, "correlation": 5}),
+                event("k", 10, 5, cat="kernel", args={"External id": 1, "device": 0, "stream": 7, "correlation": 5}),
+                event("Stream Sync", 10 + late, 9, cat="cuda_sync", args=sync),
+                event("Stream Sync", 15, 9, cat="cuda_sync", args=sync),
+                event("cudaEventRecord", 20 + late, 1, cat="cuda_runtime", args={"correlation": 9}),
+                event("Stream Wait Event", 20, 1, cat="cuda_sync", args=wait)))
+            self.assertEqual(self.rows("SELECT rule FROM trace_validation('t.json')"), [(rule,) for rule in rules])
+            self.assertEqual({rule for rule, _ in self.oracle("t.json")}, set(rules))
 
 
 if __name__ == "__main__":
