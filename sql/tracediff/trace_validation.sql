@@ -83,7 +83,8 @@ broken AS (
   WHERE sync IN ('Stream Wait Event', 'Event Sync') AND coalesce(record, -1) < 0
   UNION ALL
   SELECT s.rank, s.file, 'stream_sync_overlap', s.event, s.name, s.ts_ns,
-         printf('%s still runs for %.1f us on stream %s', trace_short_name(k.name), (k.end_ns - s.ts_ns) / 1e3, s.stream)
+         printf('%s still runs for %.1f us on stream %s', trace_short_name(k.name), (k.end_ns - s.ts_ns) / 1e3,
+                s.stream)
   FROM placed AS s
   JOIN placed AS k ON k.place = s.before AND k.end_ns > s.ts_ns
   WHERE s.cat = 'cuda_sync'

@@ -619,9 +619,10 @@ class Validation(Asking):
                 found.add(("stream_wait_corr_id_populated", at))
             elif sync == "Stream Wait Event" and first.get(("record", record), 1e30) > one["ts"]:
                 found.add(("stream_wait_corr_id_in_past", at))
+            stream = args.get("device"), args.get("stream")
             if sync == "Stream Sync" and any(
                     k["ts"] < one["ts"] < k["ts"] + k["dur"] for _, k, other in events if k.get("cat") == "kernel"
-                    and [other.get(key) for key in ("device", "stream")] == [args[key] for key in ("device", "stream")]):
+                    and (other.get("device"), other.get("stream")) == stream):
                 found.add(("stream_sync_overlap", at))
             if one["name"] == "record_param_comms" and self.NEEDED - set(args):
                 found.add(("nccl_metadata", at))
@@ -662,7 +663,8 @@ class Validation(Asking):
         """A sync that begins when the kernel begins or ends, a wait at its record, a kernel at its launch: all pass."""
         sync = {"cuda_sync_kind": "Stream Sync", "device": 0, "stream": 7}
         wait = {"cuda_sync_kind": "Stream Wait Event", "wait_on_cuda_event_record_corr_id": 9}
-        for late, rules in ((0, []), (0.001, ["gpu_kernel_causality", "stream_sync_overlap", "stream_wait_corr_id_in_past"])):
+        for late, rules in ((0, []), (0.001, ["gpu_kernel_causality", "stream_sync_overlap",
+                                              "stream_wait_corr_id_in_past"])):
             write("t.json", document(
                 event("cudaLaunchKernel", 10 + late, 1, cat="cuda_runtime", args={"External id": 1, "correlation": 5}),
                 event("k", 10, 5, cat="kernel", args={"External id": 1, "device": 0, "stream": 7, "correlation": 5}),
