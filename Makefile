@@ -203,7 +203,7 @@ notebook: needed all ## run examples/notebook.ipynb and store what it prints
 	@PYTHONPATH=$(abspath $(BUILD))/packed build/hosts/notebook/bin/python tests/hosts/notebook.py examples/notebook.ipynb $(BUILD)/packed/ran.ipynb
 	@$(PYTHON) tests/hosts/notebook.py --stored $(BUILD)/packed/ran.ipynb examples/notebook.ipynb
 
-reference: needed all ## write the reference in sql/README.md from tracediff_help
+reference: needed all ## write sql/REFERENCE.md from tracediff_help
 	@TRACEDIFF=$(DIST)/tracediff.so $(PYTHON) sql/reference.py
 
 format: ## lay out the C code

@@ -1,20 +1,24 @@
 #!/usr/bin/python3
-"""Writes the reference into sql/README.md, from tracediff_help: the functions by family, then a page of each.
+"""Writes REFERENCE.md from tracediff_help: the functions by family, then the help page of each one.
 
-usage: reference.py [--check]      --check: exit 1 if the reference there is not this one
+usage: reference.py [--check]      --check: exit 1 if REFERENCE.md is out of date; write nothing
 
-TRACEDIFF  the extension to ask (default dist/tracediff.so). What is outside the two marks stays.
+TRACEDIFF  the extension to ask (default dist/tracediff.so)
 """
 import os
-import re
 import sqlite3
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-DOCUMENT = os.path.join(HERE, "README.md")
+DOCUMENT = os.path.join(HERE, "REFERENCE.md")
 EXTENSION = os.environ.get("TRACEDIFF") or os.path.join(os.path.dirname(HERE), "dist", "tracediff.so")
-BEGIN = "<!-- Written by `make reference` from here on. -->\n"
-END = "<!-- Up to here. -->\n"
+HEAD = """# Reference
+
+<!-- `make reference` writes this file from the help texts. Do not edit it. -->
+
+Every function with the question that it answers, then its help page: arguments with their defaults, columns with their
+units, and an example that runs. The [guide](README.md) explains the arguments that many functions share.
+"""
 
 
 def reference():
@@ -28,18 +32,18 @@ def reference():
         lists.append(f"| {question} | [`{name}`](#{name}) |\n")
         pages.append(f"\n### {name}\n\n```text\n{page}\n```\n")
         last = family
-    return "".join(lists + pages) + "\n"
+    return "".join([HEAD, *lists, *pages])
 
 
 def main(check):
+    written = reference()
+    if not check:
+        with open(DOCUMENT, "w", encoding="utf-8") as file:
+            file.write(written)
+        return 0
     with open(DOCUMENT, encoding="utf-8") as file:
         found = file.read()
-    written = re.sub(f"(?s)(?<={re.escape(BEGIN)}).*(?={re.escape(END)})", lambda _: reference(), found)
-    if check:
-        return 0 if written == found else f"{DOCUMENT} is not what tracediff_help says: run `make reference`"
-    with open(DOCUMENT, "w", encoding="utf-8") as file:
-        file.write(written)
-    return 0
+    return 0 if written == found else f"{DOCUMENT} differs from tracediff_help: run `make reference`"
 
 
 if __name__ == "__main__":

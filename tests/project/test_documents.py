@@ -214,7 +214,7 @@ class Readme(unittest.TestCase):
             self.assertNotIn("NULL", query)
 
     def test_every_function_has_a_line_and_a_page_in_the_reference(self):
-        listed = set(re.findall(r"(?m)^\| .+\? \| \[`(\w+)`\]\(#\1\) \|$", read("sql", "README.md")))
+        listed = set(re.findall(r"(?m)^\| .+\? \| \[`(\w+)`\]\(#\1\) \|$", read("sql", "REFERENCE.md")))
         functions = {name for name, in connect().execute("SELECT name FROM tracediff_help")}
         self.assertEqual(functions, listed)
 
@@ -230,7 +230,7 @@ class Reference(unittest.TestCase):
 
     def test_of_another_version_is_found_out(self):
         with tempfile.TemporaryDirectory() as folder:
-            for name in ("reference.py", "README.md"):
+            for name in ("reference.py", "REFERENCE.md"):
                 with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                     file.write(read("sql", name).replace("us, test minus control", "us, control minus test"))
             done = self.check(folder)
@@ -238,7 +238,7 @@ class Reference(unittest.TestCase):
         self.assertIn("run `make reference`", done.stderr)
 
     def test_has_a_page_for_every_function(self):
-        text = read("sql", "README.md")
+        text = read("sql", "REFERENCE.md")
         for function, in connect().execute("SELECT name FROM tracediff_help"):
             self.assertIn(f"\n### {function}\n\n```text\n{function}, ", text)
 
