@@ -296,7 +296,7 @@ const struct example examples[] = {
                     "FROM trace_files(" GPU ");"},
     {"trace_health", "SELECT severity, \"check\", what\n"
                      "FROM trace_health('examples/counters');"},
-    {"trace_validation", "SELECT rule, count(*) AS times, text\n"
+    {"trace_validation", "SELECT rule, count(*) AS times, max(time_ns) AS time_ns, text\n"
                          "FROM trace_validation('examples/gpu/control')\n"
                          "GROUP BY rule;"},
     {"trace_metadata", "SELECT rank, key, substr(value, 1, 60) AS value\n"

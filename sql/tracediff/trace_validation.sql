@@ -13,7 +13,9 @@
 --                     backward_seq_id_uniqueness
 --   event    INTEGER  position of the event in the file's traceEvents
 --   name     TEXT     its name
---   ts_ns    INTEGER  its start, in ns
+--   ts_ns    INTEGER  ns, its start
+--   time_ns  INTEGER  ns by which a kernel starts too early or still runs, or a record is too late; NULL for the
+--                     other rules
 --   text     TEXT     what is wrong
 -- Grain: one row per event and rule, by rank, file, rule and start.
 -- Rules:
@@ -73,42 +75,41 @@ needed(key) AS (
   VALUES ('Collective name'), ('Group size'), ('In msg nelems'), ('Out msg nelems'), ('dtype')),
 broken AS (
   SELECT k.rank, k.file, 'gpu_kernel_causality' AS rule, k.event, k.name, k.ts_ns,
-         printf('starts %.1f us before its cudaLaunchKernel', (launch.ts_ns - k.ts_ns) / 1e3) AS text
+         launch.ts_ns - k.ts_ns AS time_ns, 'starts before its cudaLaunchKernel' AS text
   FROM kernel AS k
   JOIN launch ON launch.file = k.file AND launch.external = k.external AND launch.ts_ns > k.ts_ns
   UNION ALL
-  SELECT rank, file, 'stream_wait_corr_id_populated', event, name, ts_ns,
+  SELECT rank, file, 'stream_wait_corr_id_populated', event, name, ts_ns, NULL,
          sync || ' names no recorded CUDA event'
   FROM event
   WHERE sync IN ('Stream Wait Event', 'Event Sync') AND coalesce(record, -1) < 0
   UNION ALL
   SELECT s.rank, s.file, 'stream_sync_overlap', s.event, s.name, s.ts_ns,
-         printf('%s still runs for %.1f us on stream %s', trace_short_name(k.name), (k.end_ns - s.ts_ns) / 1e3,
-                s.stream)
+         k.end_ns - s.ts_ns, trace_short_name(k.name) || ' still runs on its stream'
   FROM placed AS s
   JOIN placed AS k ON k.place = s.before AND k.end_ns > s.ts_ns
   WHERE s.cat = 'cuda_sync'
   UNION ALL
   SELECT e.rank, e.file, 'stream_wait_corr_id_in_past', e.event, e.name, e.ts_ns,
-         CASE WHEN recorded.ts_ns IS NULL THEN 'waits for a CUDA event that is not recorded'
-              ELSE printf('waits for a CUDA event recorded %.1f us later', (recorded.ts_ns - e.ts_ns) / 1e3) END
+         recorded.ts_ns - e.ts_ns,
+         'waits for a CUDA event recorded ' || CASE WHEN recorded.ts_ns IS NULL THEN 'nowhere' ELSE 'later' END
   FROM event AS e
   LEFT JOIN recorded ON recorded.file = e.file AND recorded.id = e.record
   WHERE e.sync = 'Stream Wait Event' AND e.record >= 0 AND (recorded.ts_ns IS NULL OR recorded.ts_ns > e.ts_ns)
   UNION ALL
-  SELECT rank, file, 'nccl_metadata', event, name, ts_ns,
+  SELECT rank, file, 'nccl_metadata', event, name, ts_ns, NULL,
          'lacks ' || (SELECT group_concat(key, ', ')
                       FROM needed
                       WHERE json_type(coalesce(args, '{}'), '$."' || key || '"') IS NULL) AS text
   FROM event
   WHERE name = 'record_param_comms' AND text IS NOT NULL
   UNION ALL
-  SELECT rank, file, 'backward_seq_id_uniqueness', event, name, min(ts_ns),
+  SELECT rank, file, 'backward_seq_id_uniqueness', event, name, min(ts_ns), NULL,
          printf('%d backward operators share Sequence number %s', count(DISTINCT name), sequence)
   FROM backward
   WHERE sequence IS NOT NULL
   GROUP BY file, sequence
   HAVING count(DISTINCT name) > 1)
-SELECT rank, file, rule, event, name, ts_ns, text
+SELECT rank, file, rule, event, name, ts_ns, time_ns, text
 FROM broken
 ORDER BY rank, file, rule, ts_ns, event;

@@ -466,7 +466,8 @@ const struct collective_row *collective_rows_at(const struct collective_rows *ro
 {
     while (rows && *next < rows->count && rows->items[*next].row < row)
         ++*next;
-    return rows && *next < rows->count && rows->items[*next].row == row ? &rows->items[*next] : NULL;
+    bool found = rows && *next < rows->count && rows->items[*next].row == row;
+    return found ? &rows->items[*next] : NULL;
 }
 
 uint32_t collective_group(const struct trace_file *file, uint32_t row, size_t *next)

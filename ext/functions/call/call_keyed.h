@@ -7,9 +7,9 @@
 #include "analysis/sums/keyed.h"
 #include "call_trace.h"
 
-/* Adds the chosen steps of control and test. With `keeps`, what args say of waits and collectives
-** is read beside the keys, and kept by the files (sync_args.h, collective_args.h). On failure, fills
-** call->failure. */
+/* Adds the chosen steps of control and test. With `keeps`, it reads the args of waits and of
+** collectives beside the keys, and the files keep them (sync_args.h, collective_args.h). On
+** failure, fills call->failure. */
 bool call_keyed_add(struct call *call, const struct call_trace *opened,
                     enum device_type device_type, bool keeps, struct keyed *keyed);
 
