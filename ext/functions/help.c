@@ -18,29 +18,28 @@ enum { WIDTH = 110 }; /* characters of a page's line; only a longer word exceeds
 enum { ABOUT };
 
 static const struct argument arguments_of_help[] = {
-    {"about", TAKES_TEXT, false, "a function's name; default every function"},
+    {"about", TAKES_TEXT, false, "name of a function; default every function"},
 };
 
 static const struct table_column columns_of_help[] = {
-    {"family", "TEXT", "what it is about"},
-    {"question", "TEXT", "what a user asks who needs it"},
+    {"family", "TEXT", "group of functions with one subject"},
+    {"question", "TEXT", "a question that the function answers"},
     {"name", "TEXT", "name of the function"},
-    {"written_in", "TEXT", "C or SQL"},
+    {"written_in", "TEXT", "'C' or 'SQL'"},
 };
 
 static const struct table_column page_of_help = {
-    "text", "TEXT",
-    "its page, which SELECT * leaves out: usage, arguments, columns and an example"};
+    "text", "TEXT", "help page: usage, arguments, columns and an example; SELECT * leaves it out"};
 
 static const struct table_column columns_of_columns[] = {
     {"function", "TEXT", "name of the function"},
-    {"kind", "TEXT", "argument or column"},
-    {"position", "INTEGER", "of the argument or column, from 1"},
-    {"name", "TEXT", "of the argument or column"},
-    {"type", "TEXT", "declared type; NULL for any"},
-    {"required", "INTEGER", "of an argument: 1 if it cannot be left out"},
-    {"default_value", "TEXT", "of an argument that may be left out: its value then"},
-    {"description", "TEXT", "what it is"},
+    {"kind", "TEXT", "'argument' or 'column'"},
+    {"position", "INTEGER", "position among the arguments or columns, from 1"},
+    {"name", "TEXT", "name of the argument or column"},
+    {"type", "TEXT", "declared type; NULL: any"},
+    {"required", "INTEGER", "1 if the argument is required, else 0; NULL for a column"},
+    {"default_value", "TEXT", "value of an argument that is left out; NULL: required, or a column"},
+    {"description", "TEXT", "meaning, unit, and when it is NULL"},
 };
 
 /* A function of any kind, with its example. */
@@ -269,7 +268,7 @@ const struct table_function tracediff_help_function = {
     .name = "tracediff_help",
     .family = FAMILY_HELPERS,
     .question = "Which function answers, and (in `text`) how is it called?",
-    .text = "every function with the question that it answers, and its page",
+    .text = "every function with a question that it answers and its help page",
     COLUMNS(columns_of_help),
     ARGUMENTS(arguments_of_help),
     .hidden = &page_of_help,
@@ -282,7 +281,7 @@ const struct table_function tracediff_columns_function = {
     .name = "tracediff_columns",
     .family = FAMILY_HELPERS,
     .question = "Which arguments and columns does a function have?",
-    .text = "every argument and column of every function, or of one",
+    .text = "the arguments and columns of one function or of all, one row each",
     COLUMNS(columns_of_columns),
     ARGUMENTS(arguments_of_help),
     .reads_nothing = true,

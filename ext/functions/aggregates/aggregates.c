@@ -283,44 +283,48 @@ static void onlyRankFinal(sqlite3_context *context)
 }
 
 /* Columns of trace_job_ranks. */
-#define JOB_ROW_ARGUMENTS                                                                    \
-    {"kind", TAKES_TEXT, true, "that of the row in trace_job_ranks"},                        \
-        {"rank", TAKES_INTEGER, true, "rank"},                                               \
-        {"file", TAKES_TEXT, true, "what tells the files of a rank apart, and orders them"}, \
-        {"iteration", TAKES_INTEGER, true, "number of the step, or NULL"},                   \
-        {"start_ns", TAKES_INTEGER, true, "ns, absolute"},                                   \
-        {"end_ns", TAKES_INTEGER, true, "ns, absolute"},                                     \
-        {"event", TAKES_INTEGER, true, "of the collective, or of the one that is exposed"},  \
-        {"queued_behind", TAKES_INTEGER, true, "event of another collective, or NULL"},      \
-        {"process_group", TAKES_TEXT, true, "of the collective"},                            \
-        {"process_group_ranks", TAKES_TEXT, true, "of the collective, or NULL"},             \
-        {"name", TAKES_TEXT, true, "of the collective"},                                     \
-        {"waits_for_all", TAKES_INTEGER, true, "of the collective: 0 or 1"}
+#define JOB_ROW_ARGUMENTS                                                                 \
+    {"kind", TAKES_TEXT, true, "kind of the row in trace_job_ranks"},                     \
+        {"rank", TAKES_INTEGER, true, "rank"},                                            \
+        {"file", TAKES_TEXT, true,                                                        \
+         "path, or another text that tells apart and orders the files of a rank"},        \
+        {"iteration", TAKES_INTEGER, true, "number of the step, or NULL"},                \
+        {"start_ns", TAKES_INTEGER, true, "ns, absolute"},                                \
+        {"end_ns", TAKES_INTEGER, true, "ns, absolute"},                                  \
+        {"event", TAKES_INTEGER, true, "event of the collective, or of the exposed one"}, \
+        {"queued_behind", TAKES_INTEGER, true,                                            \
+         "event of the collective that it was queued behind, or NULL"},                   \
+        {"process_group", TAKES_TEXT, true, "process group of the collective"},           \
+        {"process_group_ranks", TAKES_TEXT, true, "ranks of the process group, or NULL"}, \
+        {"name", TAKES_TEXT, true, "name of the collective"},                             \
+        {"waits_for_all", TAKES_INTEGER, true,                                            \
+         "1 if every rank waits for all others in it, else 0"}
 
 const struct function aggregates[] = {
     {.name = busy_time,
      .family = FAMILY_HELPERS,
      .question = "How long does anything run, overlaps counted once?",
-     .text = "how long something runs: the length of the union of intervals",
+     .text = "the length of the union of intervals: the time in which at least one of them runs",
      .arguments = {{"ts", TAKES_ANY, true, "start of an interval, in any unit"},
-                   {"dur", TAKES_ANY, true, "its length, in the same unit"}},
+                   {"dur", TAKES_ANY, true, "length of the interval, in the same unit"}},
      .step = busyTimeStep,
      .final = lengthFinal},
     {.name = overlap_time,
      .family = FAMILY_HELPERS,
-     .question = "How long do both of two sides run at once?",
-     .text = "how long both sides run at once",
+     .question = "How long do two sides run at the same time?",
+     .text = "the time in which intervals of both sides run",
      .arguments = {{"ts", TAKES_ANY, true, "start of an interval, in any unit"},
-                   {"dur", TAKES_ANY, true, "its length, in the same unit"},
+                   {"dur", TAKES_ANY, true, "length of the interval, in the same unit"},
                    {"side", TAKES_INTEGER, true, "side of the interval, 0 or 1"}},
      .step = overlapTimeStep,
      .final = lengthFinal},
     {.name = quantile,
      .family = FAMILY_HELPERS,
      .question = "What is the median, or another quantile?",
-     .text = "the quantile, interpolated between the two nearest values",
+     .text = "a quantile, interpolated between the two nearest values",
      .arguments = {{"x", TAKES_ANY, true, "value"},
-                   {"q", TAKES_REAL, true, "from 0, the least value, to 1, the greatest"}},
+                   {"q", TAKES_REAL, true,
+                    "0 for the smallest value to 1 for the largest; 0.5 is the median"}},
      .step = quantileStep,
      .final = quantileFinal},
     {.name = stddev,
@@ -329,28 +333,29 @@ const struct function aggregates[] = {
      .text = "the standard deviation of a sample; NULL for fewer than two values",
      .arguments = {{"x", TAKES_ANY, true, "value"},
                    {"count", TAKES_INTEGER, false,
-                    "how many values there are: those without a row are 0; default the rows"}},
+                    "number of values, if zeros have no row; default the number of rows"}},
      .step = stddevStep,
      .final = stddevFinal},
     {.name = only_rank,
      .family = FAMILY_RANKS_AND_THE_JOB,
-     .question = "Of differences by rank: which one rank explains them?",
-     .text = "the only rank of a job whose own steps differ as the path does; NULL: several or "
-             "none",
+     .question = "Given differences by rank: which one rank explains them?",
+     .text =
+         "the only rank of a job whose own steps differ as the job's path does; NULL: several "
+         "ranks or none",
      .arguments = {{"rank", TAKES_INTEGER, true, "rank"},
-                   {"own", TAKES_REAL, true, "difference of its own steps, in any unit"},
-                   {"diff", TAKES_REAL, true, "that of the path, the same in every row"}},
+                   {"own", TAKES_REAL, true, "difference of the rank's own steps, in any unit"},
+                   {"diff", TAKES_REAL, true,
+                    "difference of the path, in the same unit and the same in every row"}},
      .step = onlyRankStep,
      .final = onlyRankFinal},
     {.name = mann_whitney_name,
      .family = FAMILY_IS_IT_REAL,
      .question = "Do two samples differ, whatever their distribution?",
      .text =
-         "whether the values of two sides differ, by Mann and Whitney's test: a JSON object of u, "
-         "p, control_n, test_n and exact. u counts the pairs in which test is greater, equal ones "
-         "half. With fewer than 50 values on each side p is exact, the part of all orders of the "
-         "values whose u is as far from its mean; else it is that of a normal distribution, "
-         "corrected for equal values. u and p are null if a side has no value",
+         "the Mann-Whitney U test: a JSON object of u, p, control_n, test_n and exact. u counts "
+         "the pairs in which test is greater; ties count half. With fewer than 50 values on each "
+         "side, p is exact and exact is true. Otherwise p comes from a normal approximation with "
+         "tie correction. u and p are null if a side has no value",
      .arguments = SAMPLES,
      .step = mannWhitneyStep,
      .final = mannWhitneyFinal},
@@ -358,9 +363,10 @@ const struct function aggregates[] = {
      .family = FAMILY_IS_IT_REAL,
      .question = "By how much do two samples differ, and within which bounds?",
      .text =
-         "by how much the values of test are above those of control, by Hodges and Lehmann: a "
-         "JSON object of shift, the median of all differences, low, high and level, its interval "
-         "(95 %, less with very few values), control_n and test_n. Null if a side has no value",
+         "the Hodges-Lehmann estimate of how far test is above control: a JSON object of shift "
+         "(the median of all differences), low and high (its confidence interval), level (0.95, "
+         "less with very few values), control_n and test_n. The first four are null if a side has "
+         "no value",
      .arguments = SAMPLES,
      .step = shiftStep,
      .final = shiftFinal},
@@ -368,11 +374,11 @@ const struct function aggregates[] = {
      .family = FAMILY_IS_IT_REAL,
      .question = "Do the means of two samples differ?",
      .text =
-         "whether the means of two sides differ, by Student's test: a JSON object of t, df, p, "
-         "diff, test minus control, low and high, its 95 % interval, control_mean, test_mean, "
-         "control_n, test_n and welch, an object: t, df, p, low and high by Welch's test. These "
-         "five are null if the values of each side are equal, or too few: Student's needs one on "
-         "each side and three in all, Welch's two on each. diff and means are null without values",
+         "Student's t-test: a JSON object of t, df, p, diff (test minus control), low and high (95 "
+         "% confidence interval), control_mean, test_mean, control_n, test_n and welch, an object "
+         "with t, df, p, low and high of Welch's test. These five are null if each side's values "
+         "are all equal or too few: Student's test needs one value per side and three in all, "
+         "Welch's two per side. diff and the means are null without values",
      .arguments = SAMPLES,
      .step = tTestStep,
      .final = tTestFinal},
@@ -380,34 +386,34 @@ const struct function aggregates[] = {
      .family = FAMILY_IS_IT_REAL,
      .question = "Since when is it slower, in a history of runs?",
      .text =
-         "where the mean of a measure changes in the order of position: a JSON array of objects of "
-         "position, the first after the change, previous, the last before it, index, how many "
-         "positions are before it, before and after, the means up to the changes next to it, "
-         "diff, diff_pct (of before; null if that is 0), p, before_n and after_n. One value that "
-         "is out of line is not a change; a change needs two values. Rows of one position count "
-         "as one, their mean",
-     .arguments = {{"x", TAKES_REAL, true, "value, in any unit; infinite ones are errors"},
+         "the positions at which the mean of a series changes: a JSON array of one object per "
+         "change, with position (the first after the change), previous (the last before it), index "
+         "(number of positions before it), before and after (means up to the neighbouring "
+         "changes), diff, diff_pct (percent of before; null if that is 0), p, before_n and "
+         "after_n. A change needs two values, so a single outlier is none. Values of one position "
+         "are averaged",
+     .arguments = {{"x", TAKES_REAL, true, "value, in any unit; infinity is an error"},
                    {"position", TAKES_ANY, true,
-                    "a number or text to order by, such as a date; text after numbers"},
+                    "number or text to order by, such as a date; texts come after numbers"},
                    {"significance", TAKES_REAL, false,
-                    "p that a change must be below. It is of Student's test at the best of many "
-                    "places, so it is a threshold, not the rate of false alarms; default 0.001"},
+                    "a change needs a p below this. p is of Student's t-test at the best of many "
+                    "places, so this is a threshold, not a false-positive rate; default 0.001"},
                    {"min_pct", TAKES_REAL, false,
-                    "least change, in percent of the smaller mean; default 0"},
+                    "smallest change, in percent of the smaller mean; default 0"},
                    {"window", TAKES_INTEGER, false,
-                    "how many values are looked at together, at least 4; default 50"}},
+                    "number of values that are searched together, at least 4; default 50"}},
      .step = changePointsStep,
      .final = changePointsFinal},
     {.name = job_schedule_name,
      .family = FAMILY_RANKS_AND_THE_JOB,
      .question = "Merged rows of many machines: who held up the job, and when?",
      .text =
-         "the path of a job by rows of trace_job_ranks, which may come from many machines: a JSON "
-         "array of an object for each of its stretches on one rank in one of the rank's steps, by "
-         "time. Its members seq, iteration, rank, ts_ns, dur_ns, waiting_rank, collective, "
-         "process_group, queued, not_matched and not_tied are columns of trace_job_path; "
-         "own_iteration and own_ts_ns are the rank's step, and the start by the rank's clock; "
-         "event is that of the collective `queued`",
+         "the path of a job, from rows of trace_job_ranks that may come from many machines: a JSON "
+         "array with one object per stretch on one rank within one of its steps, by time. seq, "
+         "iteration, rank, ts_ns, dur_ns, waiting_rank, collective, process_group, queued, "
+         "not_matched and not_tied are as in trace_job_path. own_iteration is the rank's own step, "
+         "own_ts_ns the start on the rank's own clock, and event the event of the collective in "
+         "`queued`",
      .arguments = {JOB_ROW_ARGUMENTS},
      .step = jobScheduleStep,
      .final = jobScheduleFinal},
@@ -415,9 +421,9 @@ const struct function aggregates[] = {
      .family = FAMILY_RANKS_AND_THE_JOB,
      .question = "Merged rows of many machines: how far are clocks apart?",
      .text =
-         "how far the clocks of the ranks of a job are apart, by rows of trace_job_ranks, of which "
-         "the 'exposed' and 'host_wait' are not needed: a JSON array of an object for each step "
-         "and rank, whose members rank, iteration and offset_ns are columns of trace_job_clocks",
+         "clock offsets between the ranks of a job, from rows of trace_job_ranks ('exposed' and "
+         "'host_wait' are not needed): a JSON array with one object per step and rank; rank, "
+         "iteration and offset_ns are as in trace_job_clocks",
      .arguments = {JOB_ROW_ARGUMENTS},
      .step = jobOffsetsStep,
      .final = jobOffsetsFinal},

@@ -173,10 +173,11 @@ bool chart_function_at(int i, struct function *function)
         const struct chart_column *column = &chart->columns[c];
         if (c == required) {
             function->arguments[at++] = (struct argument){
-                "title", TAKES_TEXT, false, "title of the figure; default what it shows"};
+                "title", TAKES_TEXT, false,
+                    "title of the figure; default a description of the figure"};
             function->arguments[at++] = (struct argument){
                 "format", TAKES_TEXT, false,
-                "'html', a page, or 'plotly', the figure as JSON; default 'html'"};
+                "'html' for a page, 'plotly' for the figure as JSON; default 'html'"};
         }
         if (column->role == CHART_NONE)
             break;

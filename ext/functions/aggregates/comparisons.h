@@ -14,7 +14,7 @@
 extern const char mann_whitney_name[], shift_name[], t_test_name[];
 
 #define SAMPLES                                                               \
-    {{"x", TAKES_REAL, true, "value, in any unit; infinite ones are errors"}, \
+    {{"x", TAKES_REAL, true, "value, in any unit; infinity is an error"}, \
      {"side", TAKES_ANY, true, "side of the value: 0 or 'control', 1 or 'test'"}}
 
 void mannWhitneyStep(sqlite3_context *context, int count, sqlite3_value **values);

@@ -89,13 +89,13 @@ bool answer_request_read(struct call *call, struct answer_request *request);
      "ms per step of control, measured without the profiler; default not known"}, \
     {"test_untraced", TAKES_AMOUNT, false, "the same for test"}, \
     {"gains", TAKES_FLAG, false, \
-     "1: causes end with what a step gains if they are undone, which takes about half of the " \
-     "time; default 1"}, \
-    {"diagnoses", TAKES_FLAG, false, \
-     "1: with what a person changed (trace_diagnoses), in trace_summary in place of its causes; " \
+     "1: simulate the saving from undoing each cause, which takes about half of the time; " \
      "default 1"}, \
+    {"diagnoses", TAKES_FLAG, false, \
+     "1: report recognized changes (trace_diagnoses); in trace_summary they replace their " \
+     "causes; default 1"}, \
     {"control_log", TAKES_TRACE, false, \
-     "logs of TORCH_TRACE of control, or '' for none; default those beside the trace"}, \
+     "TORCH_TRACE logs of control, or '' for none; default the logs beside the trace"}, \
     {"test_log", TAKES_TRACE, false, "the same for test"}
 /* clang-format on */
 

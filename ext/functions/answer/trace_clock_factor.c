@@ -6,27 +6,30 @@
 
 static const struct table_column columns_of_clock_factor[] = {
     {"kind", "TEXT",
-     "'step', then its parts: a kernel 'beyond' or 'within' the factor, 'other' for all else"},
+     "'step' for the first row; then its parts: a kernel 'beyond' or 'within' the factor, or "
+     "'other' for the rest"},
     {"outcome", "TEXT",
-     "of the step: 'one factor', 'no change', 'no common factor' or 'too few kernels'"},
+     "in row 'step': 'one factor', 'no change', 'no common factor' or 'too few kernels'"},
     {"op", "TEXT", "operator that launched the kernel"},
     {"name", "TEXT", "stable name of the kernel"},
-    {"grid", "TEXT", "JSON, of its launch; NULL if not recorded"},
-    {"block", "TEXT", "the same"},
-    {"shapes", "TEXT", "JSON, Input Dims of op"},
-    {"counts", "REAL", "executions of the kernel per step, on each side"},
-    {"factor", "REAL", "mean duration in test by that in control; of the step the common factor"},
-    {"low", "REAL", "of the step: a quarter of the weight has this factor or less"},
-    {"high", "REAL", "of the step: a quarter of the weight has this factor or more"},
-    {"kernels", "INTEGER", "of the step: kernels that are compared"},
-    {"agreeing", "INTEGER", "of the step: of these, kernels at the common factor"},
-    {"agreement", "REAL", "of the step: the part of the weight that these have"},
-    {"share", "REAL", "of the step: the part of the device time of both sides that these have"},
+    {"grid", "TEXT", "JSON, grid of the launch; NULL if not recorded"},
+    {"block", "TEXT", "JSON, block of the launch; NULL if not recorded"},
+    {"shapes", "TEXT", "JSON, Input Dims of op; NULL if not recorded"},
+    {"counts", "REAL", "executions of the kernel per step, equal on both sides"},
+    {"factor", "REAL",
+     "mean duration in test divided by mean duration in control; in row 'step' the common factor"},
+    {"low", "REAL", "in row 'step': first quartile of the factors, by weight"},
+    {"high", "REAL", "in row 'step': third quartile of the factors, by weight"},
+    {"kernels", "INTEGER", "in row 'step': number of kernels that are compared"},
+    {"agreeing", "INTEGER", "in row 'step': number of these kernels at the common factor"},
+    {"agreement", "REAL", "in row 'step': share of the weight of these kernels, 0 to 1"},
+    {"share", "REAL",
+     "in row 'step': share of the device time of both sides in compared kernels, 0 to 1"},
     {"control_time", "REAL", "us per step in control"},
     {"test_time", "REAL", "us per step in test"},
     {"diff_time", "REAL", "us per step, test minus control"},
-    {"explained_time", "REAL", "us per step: control_time times the common factor"},
-    {"rest_time", "REAL", "us per step: diff_time without explained_time"},
+    {"explained_time", "REAL", "us per step that the common factor explains"},
+    {"rest_time", "REAL", "us per step, diff_time minus explained_time"},
 };
 
 static const struct argument arguments_of_clock_factor[] = {
@@ -108,8 +111,9 @@ const struct table_function trace_clock_factor_function = {
     .name = "trace_clock_factor",
     .family = FAMILY_THE_ANSWER,
     .question = "Is it the clock of the GPU: all kernels slower alike?",
-    .text = "whether kernels that do the same work are all slower by one factor, as with another "
-            "clock",
+    .text =
+        "whether all kernels that do the same work are slower by one factor, which suggests "
+        "another clock",
     COLUMNS(columns_of_clock_factor),
     ARGUMENTS(arguments_of_clock_factor),
     .produce = clock_factor_produce,

@@ -7,18 +7,18 @@
 #include "text/text.h"
 
 static const struct table_column columns_of_comparability[] = {
-    {"line", "INTEGER", "from 1"},
+    {"line", "INTEGER", "number of the row, from 1"},
     {"topic", "TEXT",
-     "steps, device, ranks, warmup, shapes, types, files, profiler, options, modules, versions or "
-     "time"},
-    {"item", "TEXT", "what is compared: a property, an operator, a key of trace_metadata"},
-    {"control_value", "", "in control; NULL: not known, or the row is about test alone"},
-    {"test_value", "", "in test; likewise"},
-    {"same", "INTEGER", "1 if both have the same value, 0 if not; NULL if a side has none"},
-    {"matters", "TEXT", "'yes', 'maybe' or 'no': whether it can make the comparison wrong"},
-    {"why", "TEXT", "a sentence that says so"},
+     "'steps', 'device', 'ranks', 'warmup', 'shapes', 'types', 'files', 'profiler', 'options', "
+     "'modules', 'versions' or 'time'"},
+    {"item", "TEXT", "the compared property, operator, or key of trace_metadata"},
+    {"control_value", "", "value in control; NULL: not known, or the row is about test alone"},
+    {"test_value", "", "value in test; NULL: not known, or the row is about control alone"},
+    {"same", "INTEGER", "1 if both sides have the same value, else 0; NULL if a side has none"},
+    {"matters", "TEXT", "'yes', 'maybe' or 'no': whether it can make the comparison unreliable"},
+    {"why", "TEXT", "the reason in a sentence"},
     {"diff_time", "REAL",
-     "us per step, test minus control: the time of operators whose types differ"},
+     "us per step, test minus control, of operators whose types differ; NULL for other topics"},
 };
 
 enum { COMPARABILITY_CLOCK = 6, COMPARABILITY_SHAPES };
@@ -29,7 +29,7 @@ static const struct argument arguments_of_comparability[] = {
     SELECTIONS_OF_STEPS,
     {STEP_CLOCK_ARGUMENT},
     {"shapes", TAKES_COUNT, false,
-     "0: without the topics shapes and types, which read args; default 1"},
+     "0: leave out the topics shapes and types, which read args; default 1"},
     {STEPS_ARGUMENT},
 };
 

@@ -7,18 +7,18 @@
 
 static const struct table_column columns_of_compared_ranks[] = {
     {"control_chosen", "",
-     "what to give as control_rank to functions that take 'job'; NULL: the lowest rank. Where "
-     "nothing ties the ranks, the one that differs most"},
+     "value of control_rank for functions that take 'job'; NULL: the lowest rank. If nothing ties "
+     "the clocks of the ranks, the rank that differs most"},
     {"test_chosen", "", "the same for test"},
     {"control_ranks", "",
-     "the same ranks for functions that do not take 'job'; of a job those that have steps, with "
-     "the phase"},
+     "the same ranks for functions that do not take 'job'; for a job, its ranks with steps, in the "
+     "chosen phase"},
     {"test_ranks", "", "the same for test"},
     {"control_job", "INTEGER", "1 if the ranks of control are compared as one job, else 0"},
     {"test_job", "INTEGER", "the same for test"},
-    {"ranks", "INTEGER", "ranks of the jobs; NULL if no side is one"},
-    {"left_out", "TEXT", "JSON array of the ranks that cannot be compared and are left out of the "
-                         "jobs; NULL: none"},
+    {"ranks", "INTEGER", "number of ranks in the jobs; NULL if neither side is a job"},
+    {"left_out", "TEXT",
+     "JSON array of the ranks left out because they cannot be compared; NULL: none"},
     {"why", "TEXT", "these ranks and the reasons, in words"},
 };
 
@@ -90,7 +90,7 @@ const struct table_function trace_compared_ranks_function = {
     .name = "trace_compared_ranks",
     .family = FAMILY_RANKS_AND_THE_JOB,
     .question = "Which ranks of two traces are compared, and which left out?",
-    .text = "the ranks that two traces are compared by, and those that are left out",
+    .text = "the ranks that two traces are compared by, and the ranks that are left out",
     COLUMNS(columns_of_compared_ranks),
     ARGUMENTS(arguments_of_compared_ranks),
     .typical_rows = 1,

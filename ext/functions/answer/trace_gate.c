@@ -10,18 +10,17 @@ static const struct table_column columns_of_gate[] = {
     {"outcome", "TEXT", "'pass', 'fail' or 'not known'"},
     {"status", "INTEGER", "the same as a number: 0, 1 or 2"},
     {"code", "TEXT",
-     "why it is not known: mean, median, load or unclear; if the traces cannot be compared, "
-     "steps, ranks, world, work or device"},
+     "why the outcome is not known: mean, median, load or unclear; steps, ranks, world, work or "
+     "device if the traces cannot be compared; else NULL"},
     {"reason", "TEXT", "the same in words"},
-    {"control_ms", "REAL",
-     "ms, mean of control's steps, as trace_verdict has it; NULL without steps"},
+    {"control_ms", "REAL", "ms, mean of control's steps (see trace_verdict); NULL without steps"},
     {"test_ms", "REAL", "ms, the same for test"},
     {"mean_percent", "REAL",
-     "by how much test's mean is longer; NULL if the traces cannot be compared"},
-    {"median_percent", "REAL", "the same of medians"},
+     "percent by which test's mean is longer; NULL if the traces cannot be compared"},
+    {"median_percent", "REAL", "percent by which test's median is longer; NULL like mean_percent"},
     {"ranks", "TEXT",
-     "JSON array: the rank that decides, as nothing ties the clocks of the ranks; give it to other "
-     "functions, too; NULL: as the arguments say"},
+     "JSON array of the rank that decides, if nothing ties the ranks' clocks; pass it to other "
+     "functions. NULL: the ranks of the arguments"},
 };
 
 enum { GATE_LIMIT = 2, GATE_CLOCK = 7, GATE_LEAST };
@@ -30,11 +29,11 @@ static const struct argument arguments_of_gate[] = {
     {CONTROL_ARGUMENT},
     {TEST_ARGUMENT},
     {"limit_percent", TAKES_AMOUNT, true,
-     "by how much a step may be longer; what equals the limit is within it"},
+     "percent by which a step may be longer; a difference equal to the limit passes"},
     SELECTIONS_OF_JOB,
     {STEP_CLOCK_ARGUMENT},
     {"least_ms", TAKES_AMOUNT, false,
-     "ms per step; a difference up to this is within the limit; default 0"},
+     "ms per step; a smaller or equal difference passes; default 0"},
     {STEPS_ARGUMENT},
 };
 
@@ -106,8 +105,8 @@ static int gate_produce(struct call *call, struct rows **rows)
 const struct table_function trace_gate_function = {
     .name = "trace_gate",
     .family = FAMILY_THE_ANSWER,
-    .question = "May this change go in: is a step slower by a limit?",
-    .text = "whether a change may go in: whether a step is slower by more than a limit",
+    .question = "May this change be merged: is a step slower by a limit?",
+    .text = "whether a change may be merged: whether a step is slower by more than a limit",
     COLUMNS(columns_of_gate),
     ARGUMENTS(arguments_of_gate),
     .typical_rows = 1,

@@ -6,28 +6,30 @@
 #include "functions/facts/work_sums.h"
 
 static const struct table_column columns_of_host_factor[] = {
-    {"kind", "TEXT", "'host', then its parts: an 'operator' that is compared, 'other' for all "
-                     "others"},
+    {"kind", "TEXT",
+     "'host' for the first row; then its parts: an 'operator' that is compared, or 'other' for the "
+     "rest"},
     {"outcome", "TEXT",
-     "of the host: 'one factor', 'load differs', 'no change' or 'too few operators'"},
+     "in row 'host': 'one factor', 'load differs', 'no change' or 'too few operators'"},
     {"name", "TEXT", "stable name of the operator"},
-    {"shapes", "TEXT", "JSON, its Input Dims"},
-    {"types", "TEXT", "JSON, its Input type"},
-    {"counts", "REAL", "executions of the operator a step, on each side"},
-    {"factor", "REAL", "self time in test by that in control; of the host the weighted median"},
-    {"low", "REAL", "of the host: a quarter of the weight has this factor or less"},
-    {"high", "REAL", "of the host: a quarter of the weight has this factor or more"},
-    {"operators", "INTEGER", "of the host: operators that are compared"},
-    {"share", "REAL", "of the host: the part of the self time of both sides that these have"},
-    {"control_time", "REAL", "us per step in control, self time"},
-    {"test_time", "REAL", "us per step in test, self time"},
+    {"shapes", "TEXT", "JSON, Input Dims of the operator"},
+    {"types", "TEXT", "JSON, Input type of the operator"},
+    {"counts", "REAL", "executions of the operator per step, equal on both sides"},
+    {"factor", "REAL",
+     "self time in test divided by self time in control; in row 'host' the weighted median"},
+    {"low", "REAL", "in row 'host': first quartile of the factors, by weight"},
+    {"high", "REAL", "in row 'host': third quartile of the factors, by weight"},
+    {"operators", "INTEGER", "in row 'host': number of operators that are compared"},
+    {"share", "REAL", "in row 'host': their share of the self time of both sides, 0 to 1"},
+    {"control_time", "REAL", "us per step of self time in control"},
+    {"test_time", "REAL", "us per step of self time in test"},
     {"diff_time", "REAL", "us per step, test minus control"},
-    {"explained_time", "REAL", "us per step: control_time times the factor, if the outcome "
-                               "is 'one factor'; else 0"},
-    {"rest_time", "REAL", "us per step: diff_time without explained_time"},
-    {"text", "TEXT", "of the host: the outcome in words; NULL if it is not about load"},
+    {"explained_time", "REAL",
+     "us per step that the factor explains; 0 unless the outcome is 'one factor'"},
+    {"rest_time", "REAL", "us per step, diff_time minus explained_time"},
+    {"text", "TEXT", "in row 'host': the outcome in words; NULL if load does not differ"},
     {"beyond_time", "REAL",
-     "us per step: of 'other' the part of diff_time that load does not explain"},
+     "us per step, in row 'other': the part of diff_time that load does not explain"},
 };
 
 static const struct argument arguments_of_host_factor[] = {
@@ -111,9 +113,10 @@ static int host_factor_produce(struct call *call, struct rows **rows)
 const struct table_function trace_host_factor_function = {
     .name = "trace_host_factor",
     .family = FAMILY_THE_ANSWER,
-    .question = "Is the whole host slower alike, as on a loaded machine?",
-    .text = "whether operators that do the same work are all slower on the host, as on a loaded "
-            "machine",
+    .question = "Is the whole host slower, for example because of load?",
+    .text =
+        "whether operators that do the same work are all slower on the host, which suggests a "
+        "loaded machine",
     COLUMNS(columns_of_host_factor),
     ARGUMENTS(arguments_of_host_factor),
     .produce = host_factor_produce,

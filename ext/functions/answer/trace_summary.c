@@ -7,42 +7,38 @@
 #include "functions/call/step_parts.h"
 
 static const struct table_column columns_of_summary[] = {
-    {"line", "INTEGER", "from 1"},
+    {"line", "INTEGER", "number of the line, from 1"},
     {"kind", "TEXT",
      "'verdict', 'ranks', 'totals', 'coverage', 'mix', 'untraced', 'compiled', 'caution', 'cause', "
      "'diagnosis', 'rest', 'graphs', 'work', 'log' or 'hint'"},
     {"text", "TEXT",
-     "at most 100 characters; in full, if it says why the traces cannot be compared"},
-    {"class", "TEXT", "of a cause, as trace_step_causes has it"},
-    {"name", "TEXT", "of a cause or work, in full"},
+     "at most 100 characters; not shortened if it says why the traces cannot be compared"},
+    {"class", "TEXT", "class of the cause (see trace_step_causes); NULL for other lines"},
+    {"name", "TEXT", "full name of the cause or the changed work"},
     {"control_ms", "REAL",
-     "ms per step in control; in the caution about larger tensors, both sides' times are for "
-     "tensors of one size"},
-    {"test_ms", "REAL", "ms per step in test"},
+     "ms per step in control; in the caution about larger tensors, scaled to one size"},
+    {"test_ms", "REAL", "ms per step in test, likewise"},
     {"diff_ms", "REAL",
-     "ms per step, test minus control: causes and rest sum to the verdict's; the line of totals "
-     "has the numbers of the total that changed most, which code names; the amount of a caution is "
-     "in no sum"},
-    {"share", "REAL", "part of the difference"},
+     "ms per step, test minus control. Causes and rest add up to the verdict. 'totals' has the "
+     "total that changed most, named in code. A caution is not part of any sum"},
+    {"share", "REAL", "diff_ms as a share of the difference, 1 for all of it"},
     {"rank", "INTEGER",
-     "of a cause, as trace_step_causes has it: the only rank of a job that differs so; of a "
-     "caution of a job about a step, the clock or the load, the rank that it names"},
+     "of a cause, the only rank of a job with it; of a caution about steps, clock or load of a "
+     "job, the rank that it names"},
     {"gain_ms", "REAL",
-     "of a cause, with gains: ms per step that it would be shorter if only this were undone, as "
-     "trace_undo has it, of at most 16 steps per side"},
+     "of a cause: ms per step saved if only this were undone (see trace_undo), simulated on at "
+     "most 16 steps per side; NULL with gains = 0"},
     {"hidden_by", "TEXT",
-     "of a cause, with gains: what a step would wait for instead, if that is less than nine tenths "
-     "of diff_ms"},
+     "of a cause: the work that the step would wait for instead, if gain_ms is below 90 % of "
+     "diff_ms; else NULL"},
     {"code", "TEXT",
-     "of the verdict: slower, faster, same, unknown or cannot (be compared); host of the steps by "
-     "the host's clock, if they cannot; of totals: busy, communication or idle; of "
-     "a caution: its topic in trace_comparability, load, overhead, clock, ranks, outlier, "
-     "long_step or range; of a cause its kind in trace_step_causes, 'like sizes' or 'mix'; of "
-     "graphs: into or out of, as test runs the operators; of a diagnosis its pattern"},
+     "verdict: slower, faster, same, unknown or cannot (be compared); host if only the host's "
+     "steps can be compared. totals: busy, communication or idle. caution: topic of "
+     "trace_comparability, load, overhead, clock, ranks, outlier, long_step or range. cause: kind "
+     "in trace_step_causes, 'like sizes' or 'mix'. graphs: into or out of. diagnosis: its pattern"},
     {"words", "TEXT",
-     "of the verdict, totals, a caution, a cause, a diagnosis, graphs and work: the text without "
-     "numbers of other columns, in full"},
-    {"advice", "TEXT", "of a diagnosis: what to do about it; NULL: nothing"},
+     "full text without the numbers that other columns have; NULL for kinds without such a text"},
+    {"advice", "TEXT", "advice for a recognized change (see trace_diagnoses); NULL: none"},
 };
 
 static const struct argument arguments_of_summary[] = {

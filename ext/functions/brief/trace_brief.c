@@ -5,7 +5,7 @@
 #include "functions/call/step_parts.h"
 
 static const struct table_column columns_of_brief[] = {
-    {"json", "TEXT", "a document of at most 7,250 bytes, as sql/brief.schema.json describes it"},
+    {"json", "TEXT", "a document of at most 7,250 bytes that conforms to sql/brief.schema.json"},
 };
 
 static const struct argument arguments_of_brief[] = {
@@ -33,8 +33,9 @@ const struct table_function trace_brief_function = {
     .name = "trace_brief",
     .family = FAMILY_THE_ANSWER,
     .question = "What can a program rely on, in a page of JSON?",
-    .text = "the answer of trace_summary as JSON for a program: each number with the query that "
-            "gives it",
+    .text =
+        "the answer of trace_summary as JSON for programs, each number with the query that returns "
+        "it",
     COLUMNS(columns_of_brief),
     ARGUMENTS(arguments_of_brief),
     .typical_rows = 1,

@@ -45,7 +45,7 @@ typedef void call_causes_rows(struct call *call, struct result *result, struct c
 /* Description of an argument. */
 #define CAUSES_SHOWN_ARGUMENT \
     "shown", TAKES_COUNT, false, \
-    "small causes are merged until so many hold three quarters of the sum of |diff_time|; " \
-    "default none is merged"
+    "merge small causes until this many explain 75 % of the sum of |diff_time|; default no " \
+    "merging"
 
 #endif

@@ -29,7 +29,7 @@ void add_list_file(struct list_rows *rows);
 /* clang-format off */
 #define LIST_COLUMNS \
     {"file", "TEXT", "path"}, \
-    {"rank", "INTEGER", "rank in the file's name; NULL without"}
+    {"rank", "INTEGER", "rank in the file's name; NULL: none"}
 /* clang-format on */
 #define LIST_ARGUMENT "trace", TAKES_TRACE, true, "file, pattern, directory or JSON array of these"
 

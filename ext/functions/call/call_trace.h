@@ -84,11 +84,11 @@ int call_trace_rows(struct call *call, const struct call_trace_request *request,
 #define TRACE_ARGUMENT "trace", TAKES_TRACE, true, "directory, file, pattern or JSON array of these"
 #define RANKS_ARGUMENT \
     "ranks", TAKES_RANKS, false, \
-        "integer, JSON array, a place as 'tp=0,pp=1', or 'all'; default the lowest"
+        "integer, JSON array, a place such as 'tp=0,pp=1', or 'all'; default the lowest"
 #define JOB_RANKS_ARGUMENT              \
     "ranks", TAKES_RANKS_OR_JOB, false, \
-        "integer, JSON array, a place as 'tp=0,pp=1', 'all' or 'job', all ranks as one; default " \
-        "the lowest"
+        "integer, JSON array, a place such as 'tp=0,pp=1', 'all', or 'job' (all ranks as one); " \
+        "default the lowest"
 #define STEADY_STEPS_TEXT                                                              \
     "integer, JSON array, 'all', 'steady' (without first and last), 'first' or a phase; " \
     "default 'steady'"
@@ -109,12 +109,12 @@ int call_trace_rows(struct call *call, const struct call_trace_request *request,
     {"test_iteration", TAKES_ITERATIONS, false, "the same for test"}
 #define SELECTIONS_OF_STEPS \
     SELECTIONS_BY(TAKES_RANKS, \
-                  "integer, JSON array, a place as 'tp=0,pp=1', or 'all'; default the lowest")
+                  "integer, JSON array, a place such as 'tp=0,pp=1', or 'all'; default the lowest")
 #define SELECTIONS_OF_DIFF SELECTIONS_OF_STEPS, {DEVICE_TYPE_ARGUMENT}
 #define SELECTIONS_OF_JOB \
     SELECTIONS_BY(TAKES_RANKS_OR_JOB, \
-                  "integer, JSON array, a place as 'tp=0,pp=1', 'all' or 'job', all ranks as " \
-                  "one; default 'job' if both have several ranks, else the lowest")
+                  "integer, JSON array, a place such as 'tp=0,pp=1', 'all', or 'job' (all ranks " \
+                  "as one); default 'job' if both have several ranks, else the lowest")
 /* clang-format on */
 #define USE_SHORT_NAME_ARGUMENT             \
     "use_short_name", TAKES_INTEGER, false, \

@@ -12,15 +12,13 @@
 /* clang-format off */
 #define LOG_ARGUMENT \
     "log", TAKES_TRACE, true, \
-        "directory, file, pattern or JSON array of these: logs that TORCH_TRACE=folder makes " \
-        "PyTorch write"
+        "TORCH_TRACE logs: directory, file, pattern or JSON array of these"
 #define OPTIONAL_LOG_ARGUMENT \
     "log", TAKES_TRACE, false, \
-        "logs of TORCH_TRACE, as compilations() takes them, or '' for none; default those beside " \
-        "the trace"
+        "TORCH_TRACE logs (see compilations), or '' for none; default the logs beside the trace"
 #define LOG_COLUMNS_OF_FILE \
     {"file", "TEXT", "name of the file"}, \
-    {"rank", "INTEGER", "rank of the file's name, else of its records; NULL without"}
+    {"rank", "INTEGER", "rank in the file's name, else in its records; NULL: none"}
 /* clang-format on */
 
 /* Reads them all. False on failure, with call->failure filled; the log is to be cleared then,

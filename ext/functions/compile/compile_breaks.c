@@ -5,14 +5,14 @@
 
 static const struct table_column columns_of_breaks[] = {
     LOG_COLUMNS_OF_FILE,
-    {"id", "TEXT", "compilation"},
-    {"nth", "INTEGER", "which one of this id"},
-    {"attempt", "INTEGER", "attempt of it, from 0"},
+    {"id", "TEXT", "compilation, such as 0/1"},
+    {"nth", "INTEGER", "occurrence of this id, from 1"},
+    {"attempt", "INTEGER", "attempt at the compilation, from 0"},
     {"function", "TEXT", "function that is compiled"},
     {"place", "TEXT", "where the graph breaks"},
-    {"reason", "TEXT", "why"},
-    {"explanation", "TEXT", "the same in other words, where PyTorch has these"},
-    {"stack", "TEXT", "the user's frames, the innermost one first"},
+    {"reason", "TEXT", "why the graph breaks"},
+    {"explanation", "TEXT", "PyTorch's longer explanation; NULL if there is none"},
+    {"stack", "TEXT", "the user's frames, innermost first"},
 };
 
 static const struct argument arguments_of_breaks[] = {{LOG_ARGUMENT}};
@@ -46,7 +46,7 @@ const struct table_function compile_breaks_function = {
     .name = "compile_breaks",
     .family = FAMILY_COMPILER,
     .question = "Where do graphs break, and why?",
-    .text = "the graph breaks of TORCH_TRACE logs, a row each",
+    .text = "the graph breaks in TORCH_TRACE logs, one row per break",
     COLUMNS(columns_of_breaks),
     ARGUMENTS(arguments_of_breaks),
     .produce = breaks_produce,

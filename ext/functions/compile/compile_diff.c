@@ -4,34 +4,36 @@
 #include "compile_changes.h"
 
 static const struct table_column columns_of_compile_diff[] = {
-    {"function", "TEXT", "function that is compiled; ? if it is not known"},
+    {"function", "TEXT", "function that is compiled; ? if not known"},
     {"file", "TEXT", "the last two components of its path"},
     {"what", "TEXT",
-     "limit, fails, new break, recompiles, cache lost, new, gone, compiles (more often) or longer"},
+     "'limit', 'fails', 'new break', 'recompiles', 'cache lost', 'new', 'gone', 'compiles' (more "
+     "often) or 'longer'"},
     {"control_count", "INTEGER", "compilations in control"},
-    {"test_count", "INTEGER", "compilations in test"},
-    {"control_recompiles", "INTEGER", "of these, of frames that had been compiled before"},
+    {"test_count", "INTEGER", "the same for test"},
+    {"control_recompiles", "INTEGER",
+     "compilations in control of frames that had been compiled before"},
     {"test_recompiles", "INTEGER", "the same for test"},
-    {"control_ns", "INTEGER", "ns that they take, with those of the backward"},
-    {"test_ns", "INTEGER", "the same for test"},
-    {"diff_ns", "INTEGER", "test minus control"},
-    {"control_hits", "INTEGER", "compilations that a cache had"},
+    {"control_ns", "INTEGER", "ns that the compilations in control take, including the backward"},
+    {"test_ns", "INTEGER", "ns, the same for test"},
+    {"diff_ns", "INTEGER", "ns, test minus control"},
+    {"control_hits", "INTEGER", "compilations in control with a cache hit"},
     {"test_hits", "INTEGER", "the same for test"},
-    {"control_misses", "INTEGER", "compilations that no cache had"},
+    {"control_misses", "INTEGER", "compilations in control with a cache miss"},
     {"test_misses", "INTEGER", "the same for test"},
-    {"control_breaks", "INTEGER", "graph breaks"},
+    {"control_breaks", "INTEGER", "graph breaks in control"},
     {"test_breaks", "INTEGER", "the same for test"},
-    {"new_breaks", "TEXT", "JSON array of breaks that control has not: place and reason"},
-    {"control_fails", "INTEGER", "compilations that failed"},
+    {"new_breaks", "TEXT", "JSON array of breaks that only test has, with place and reason"},
+    {"control_fails", "INTEGER", "compilations in control that failed"},
     {"test_fails", "INTEGER", "the same for test"},
-    {"guard", "TEXT", "guard that failed first in test"},
-    {"ranks", "TEXT", "JSON array of the ranks of test that compile it more often than others"},
+    {"guard", "TEXT", "guard that failed first in test; NULL: none"},
+    {"ranks", "TEXT", "JSON array of the ranks of test that compile it more often than the others"},
 };
 
 static const struct argument arguments_of_compile_diff[] = {
     {"control", TAKES_TRACE, true,
-     "logs of TORCH_TRACE, as compilations() takes them; in a directory with traces those that "
-     "belong to these"},
+     "TORCH_TRACE logs (see compilations); in a directory that also has traces, the logs that "
+     "belong to them"},
     {"test", TAKES_TRACE, true, "the same for test"},
 };
 
@@ -155,7 +157,9 @@ const struct table_function compile_diff_function = {
     .name = "compile_diff",
     .family = FAMILY_COMPILER,
     .question = "What is compiled again, or no longer, since a change?",
-    .text = "functions that test compiles otherwise than control, by TORCH_TRACE logs, a row each",
+    .text =
+        "functions that test compiles differently from control, from TORCH_TRACE logs, one row per "
+        "function",
     COLUMNS(columns_of_compile_diff),
     ARGUMENTS(arguments_of_compile_diff),
     .produce = compile_diff_produce,

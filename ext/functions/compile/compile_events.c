@@ -5,15 +5,15 @@
 
 static const struct table_column columns_of_log_events[] = {
     LOG_COLUMNS_OF_FILE,
-    {"line", "INTEGER", "line of the record that begins it"},
-    {"id", "TEXT", "compilation, such as 0/1, the second one of frame 0"},
-    {"attempt", "INTEGER", "of the compilation, from 0"},
-    {"depth", "INTEGER", "spans around it"},
-    {"name", "TEXT", "name"},
-    {"phase", "TEXT", "dynamo, aot, inductor or codegen"},
-    {"ts_ns", "INTEGER", "when it begins, in ns since 1970"},
-    {"dur_ns", "INTEGER", "ns; NULL if it does not end, 0 of an instant"},
-    {"self_ns", "INTEGER", "ns without the spans in it"},
+    {"line", "INTEGER", "line of the record that begins the span"},
+    {"id", "TEXT", "compilation, such as 0/1, the second compilation of frame 0"},
+    {"attempt", "INTEGER", "attempt at the compilation, from 0"},
+    {"depth", "INTEGER", "number of spans around it"},
+    {"name", "TEXT", "name of the span"},
+    {"phase", "TEXT", "'dynamo', 'aot', 'inductor' or 'codegen'"},
+    {"ts_ns", "INTEGER", "ns since 1970, start"},
+    {"dur_ns", "INTEGER", "ns; NULL if the span has no end, 0 for an instant"},
+    {"self_ns", "INTEGER", "ns without the spans nested in it"},
 };
 
 static const struct argument arguments_of_log_events[] = {{LOG_ARGUMENT}};
@@ -45,7 +45,7 @@ const struct table_function compile_events_function = {
     .name = "compile_events",
     .family = FAMILY_COMPILER,
     .question = "What did the compiler spend its time on?",
-    .text = "the spans of the compiler by TORCH_TRACE logs, a row each",
+    .text = "the spans of the compiler in TORCH_TRACE logs, one row per span",
     COLUMNS(columns_of_log_events),
     ARGUMENTS(arguments_of_log_events),
     .produce = log_events_produce,

@@ -5,18 +5,20 @@
 
 static const struct table_column columns_of_log_files[] = {
     LOG_COLUMNS_OF_FILE,
-    {"pid", "INTEGER", "number of the process; NULL if its log has a thread instead (PyTorch 2.3)"},
+    {"pid", "INTEGER",
+     "number of the process; NULL if the log has thread numbers instead (PyTorch 2.3)"},
     {"version", "TEXT", "version of PyTorch"},
-    {"clock", "TEXT", "what tells year and offset of its times: events or metrics"},
-    {"utc_offset_s", "INTEGER", "local time less UTC"},
+    {"clock", "TEXT",
+     "source of the year and the UTC offset of its times: 'events' or 'metrics'; NULL: not known"},
+    {"utc_offset_s", "INTEGER", "s, local time minus UTC"},
     {"records", "INTEGER", "records of the process"},
     {"events", "INTEGER", "rows of compile_events"},
     {"compilations", "INTEGER", "rows of compilations"},
-    {"first_ns", "INTEGER", "time of the first record, in ns since 1970"},
-    {"last_ns", "INTEGER", "time of the last one"},
-    {"lines", "INTEGER", "lines of the file"},
+    {"first_ns", "INTEGER", "ns since 1970, time of the first record"},
+    {"last_ns", "INTEGER", "ns since 1970, time of the last record"},
+    {"lines", "INTEGER", "lines in the file"},
     {"size", "INTEGER", "bytes on disk"},
-    {"problems", "TEXT", "JSON array of objects: what is wrong, and how often (count)"},
+    {"problems", "TEXT", "JSON array of objects: each problem, and how often it occurs (count)"},
 };
 
 static const struct argument arguments_of_log_files[] = {{LOG_ARGUMENT}};
@@ -79,7 +81,8 @@ const struct table_function compile_files_function = {
     .name = "compile_files",
     .family = FAMILY_COMPILER,
     .question = "Which logs of the compiler can be read?",
-    .text = "the processes of TORCH_TRACE logs, and what is wrong with these, a row each",
+    .text =
+        "the processes in TORCH_TRACE logs and the problems of their logs, one row per process",
     COLUMNS(columns_of_log_files),
     ARGUMENTS(arguments_of_log_files),
     .produce = log_files_produce,

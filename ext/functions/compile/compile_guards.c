@@ -5,11 +5,11 @@
 
 static const struct table_column columns_of_guards[] = {
     LOG_COLUMNS_OF_FILE,
-    {"id", "TEXT", "compilation"},
-    {"nth", "INTEGER", "which one of this id"},
+    {"id", "TEXT", "compilation, such as 0/1"},
+    {"nth", "INTEGER", "occurrence of this id, from 1"},
     {"number", "INTEGER", "number of the guard, from 0"},
-    {"guard", "TEXT", "what it checks"},
-    {"place", "TEXT", "where the program gave reason for it"},
+    {"guard", "TEXT", "condition that the guard checks"},
+    {"place", "TEXT", "where the program caused the guard; NULL if not recorded"},
 };
 
 static const struct argument arguments_of_guards[] = {{LOG_ARGUMENT}};
@@ -38,7 +38,7 @@ const struct table_function compile_guards_function = {
     .name = "compile_guards",
     .family = FAMILY_COMPILER,
     .question = "What must hold for compiled code to be used?",
-    .text = "the guards of TORCH_TRACE logs, a row each",
+    .text = "the guards in TORCH_TRACE logs, one row per guard",
     COLUMNS(columns_of_guards),
     ARGUMENTS(arguments_of_guards),
     .produce = guards_produce,

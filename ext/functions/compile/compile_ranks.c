@@ -8,10 +8,10 @@
 #include "call_logs.h"
 
 static const struct table_column columns_of_log_ranks[] = {
-    {"what", "TEXT", "ids of the compilations, or cache: lookups of caches in their order"},
-    {"groups", "INTEGER", "groups of ranks that differ in it"},
-    {"ranks", "TEXT", "JSON array: the ranks of a group, without those that are not known"},
-    {"value", "TEXT", "JSON array of ids, or a letter each: hit, miss, bypass"},
+    {"what", "TEXT", "'ids' of the compilations, or 'cache': cache lookups in order"},
+    {"groups", "INTEGER", "number of groups of ranks that differ in it"},
+    {"ranks", "TEXT", "JSON array of the ranks of this group, without unknown ranks"},
+    {"value", "TEXT", "JSON array of ids, or one letter per lookup for hit, miss and bypass"},
 };
 
 static const struct argument arguments_of_log_ranks[] = {{LOG_ARGUMENT}};
@@ -134,7 +134,7 @@ const struct table_function compile_ranks_function = {
     .name = "compile_ranks",
     .family = FAMILY_COMPILER,
     .question = "Do all ranks compile the same?",
-    .text = "groups of ranks that compile the same, by TORCH_TRACE logs, a row each",
+    .text = "groups of ranks that compile the same, from TORCH_TRACE logs, one row per group",
     COLUMNS(columns_of_log_ranks),
     ARGUMENTS(arguments_of_log_ranks),
     .produce = log_ranks_produce,

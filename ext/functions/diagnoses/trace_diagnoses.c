@@ -6,16 +6,17 @@
 #include "functions/call/step_parts.h"
 
 static const struct table_column columns_of_diagnoses[] = {
-    {"pattern", "TEXT", "which of sql/patterns/ says it; NULL: the causes that no pattern names"},
-    {"sentence", "TEXT", "what was changed; of a pattern that fails, why"},
+    {"pattern", "TEXT",
+     "name of the pattern in sql/patterns/; NULL: the causes that no pattern explains"},
+    {"sentence", "TEXT", "what was changed; for a pattern that fails, its error"},
     {"time_ms", "REAL",
-     "ms per step, of the causes that it owns; NULL if it owns none, or the difference is not "
-     "clear"},
-    {"share", "REAL", "part of the difference"},
-    {"rank", "INTEGER", "of jobs: the only rank whose causes it owns"},
+     "ms per step of the causes that the pattern claims; NULL if it claims none or the difference "
+     "is not significant"},
+    {"share", "REAL", "time_ms as a share of the difference, 1 for all of it; NULL like time_ms"},
+    {"rank", "INTEGER", "for a job, the only rank with these causes; else NULL"},
     {"advice", "TEXT", "what to do about it; NULL: nothing"},
     {"causes", "TEXT",
-     "JSON array: numbers of its causes in trace_step_causes; NULL: the pattern failed"},
+     "JSON array of their numbers in trace_step_causes; NULL: the pattern failed"},
 };
 
 enum { DIAGNOSES_CLOCK = 6, DIAGNOSES_PATTERNS };
@@ -26,7 +27,7 @@ static const struct argument arguments_of_diagnoses[] = {
     SELECTIONS_OF_JOB,
     {STEP_CLOCK_ARGUMENT},
     {"patterns", TAKES_TEXT, false,
-     "directory of your own patterns, NAME.sql, beside those of the table temp.patterns; default "
+     "directory of your own patterns (NAME.sql), in addition to the table temp.patterns; default "
      "none"},
     {STEPS_ARGUMENT},
 };
@@ -105,7 +106,7 @@ const struct table_function trace_diagnoses_function = {
     .name = "trace_diagnoses",
     .family = FAMILY_THE_ANSWER,
     .question = "What did somebody change, and what can be done about it?",
-    .text = "the change that a person made, in words, and what to do about it",
+    .text = "the change that somebody made, in words, and what to do about it",
     COLUMNS(columns_of_diagnoses),
     ARGUMENTS(arguments_of_diagnoses),
     .typical_rows = 4,

@@ -7,20 +7,20 @@
 
 static const struct table_column columns_of_gains[] = {
     {"what", "TEXT",
-     "device: device work; host: threads of the host; transfer: collectives, from their last start "
-     "on; launch: from launches to their work; rank: all of these but transfers, of one rank; "
-     "NULL: what of the path is none of them"},
+     "device: device work; host: time of host threads; transfer: collectives after their last rank "
+     "has started; launch: the delay from a launch to its work; rank: all of one rank's device, "
+     "host and launch time; NULL: path time of none of these kinds"},
     {"class", "TEXT",
-     "compute, comm or memory, of a launch that of its work; of the host call, host or unrecorded"},
-    {"name", "TEXT", "as trace_step_time has it at the level"},
+     "of device work and launches: compute, comm or memory; of the host: call, host or unrecorded"},
+    {"name", "TEXT", "as in trace_step_time at this level"},
     {"rank", "INTEGER", "the rank; NULL: all ranks"},
-    {"time", "REAL", "us per step, in all, on the path or not"},
-    {"path_time", "REAL", "us per step, of the path of the step"},
-    {"gain_half", "REAL", "us per step that steps would be shorter if it took half as long"},
-    {"gain_none", "REAL", "us per step that they would be shorter if it took no time"},
-    {"path_ns", "INTEGER", "ns, of all steps"},
-    {"gain_half_ns", "INTEGER", "ns, of all steps"},
-    {"gain_none_ns", "INTEGER", "ns, of all steps"},
+    {"time", "REAL", "us per step in total, on the critical path or not"},
+    {"path_time", "REAL", "us per step on the critical path"},
+    {"gain_half", "REAL", "us per step saved if this took half as long, by simulation"},
+    {"gain_none", "REAL", "us per step saved if this took no time, by simulation"},
+    {"path_ns", "INTEGER", "ns, path_time summed over all steps"},
+    {"gain_half_ns", "INTEGER", "ns, gain_half summed over all steps"},
+    {"gain_none_ns", "INTEGER", "ns, gain_none summed over all steps"},
 };
 
 enum { GAINS_LEVEL = 3 };
@@ -28,7 +28,7 @@ enum { GAINS_LEVEL = 3 };
 static const struct argument arguments_of_gains[] = {
     {TRACE_ARGUMENT},
     {"ranks", TAKES_RANKS_OR_JOB, false,
-     "integer, JSON array, 'all' or 'job', all ranks as one; default 'job'"},
+     "integer, JSON array, 'all', or 'job' (all ranks as one); default 'job'"},
     {"iterations", TAKES_ITERATIONS, false, STEADY_STEPS_TEXT},
     {"level", TAKES_TEXT, false,
      "'op', 'top_op', 'module', 'annotation' or 'kernel'; default 'op'"},
@@ -121,7 +121,9 @@ const struct table_function trace_gains_function = {
     .name = "trace_gains",
     .family = FAMILY_WHAT_A_FIX_BRINGS,
     .question = "What would each operator gain at half its time, or none?",
-    .text = "what is worth making faster: what steps gain if it takes half as long, or nothing",
+    .text =
+        "what is worth optimizing: the time that steps save if an operator or kernel takes half as "
+        "long, or no time",
     COLUMNS(columns_of_gains),
     ARGUMENTS(arguments_of_gains),
     .produce = gains_produce,

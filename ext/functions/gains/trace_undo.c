@@ -9,28 +9,29 @@
 
 static const struct table_column columns_of_undo[] = {
     {"kind", "TEXT",
-     "as trace_step_causes has it; NULL in the last row, of what is left; 'failed' in the only row "
-     "of a simulation that fails (fallible)"},
-    {"class", "TEXT", "as trace_step_causes has it, like the next three"},
-    {"area", "TEXT", "part of the program"},
-    {"name", "TEXT", "operator or kernel"},
-    {"rank", "INTEGER", "the only rank that differs so"},
+     "as in trace_step_causes; NULL in the last row, which is the rest; 'failed' if the simulation "
+     "fails (argument fallible)"},
+    {"class", "TEXT", "as in trace_step_causes"},
+    {"area", "TEXT", "part of the program (see trace_step_causes)"},
+    {"name", "TEXT", "operator or kernel (see trace_step_causes)"},
+    {"rank", "INTEGER", "the only rank with this cause; NULL: several ranks, or communication"},
     {"diff_time", "REAL",
-     "us per step that trace_step_causes attributes to it; in the last row, the rest"},
+     "us per step, the cause's share of the difference; in the last row, the rest"},
     {"gain_alone", "REAL",
-     "us per step that it would be shorter if only this cause were undone, by a model of the "
-     "trace; NULL: it has nothing that could be undone, its durations do not tell its difference, "
-     "or other causes have some of its time"},
-    {"gain_half", "REAL", "us per step that it would be shorter if half of this cause were undone"},
+     "us per step saved if only this cause is undone, by simulation; NULL: the cause has nothing "
+     "to undo, its durations do not explain its difference, or its time belongs to other causes"},
+    {"gain_half", "REAL", "us per step saved if half of this cause is undone"},
     {"hidden_by", "TEXT",
-     "operator, collective or time of the host that a step waits for instead, if it would be "
-     "shorter by less than nine tenths of diff_time; 'the host': much of it; NULL: not so, "
-     "or many things"},
-    {"hidden_rank", "INTEGER", "the rank of hidden_by, where there are several"},
+     "why gain_alone is below 90 % of diff_time: the operator, collective or host time that the "
+     "step waits for instead; 'the host': many host events; NULL: it is not below, or there are "
+     "several reasons"},
+    {"hidden_rank", "INTEGER", "rank of hidden_by; NULL with one rank"},
     {"cumulative", "REAL",
-     "us per step after undoing this cause and all before it; in the last row, of control"},
-    {"gain_alone_ns", "INTEGER", "ns, of all steps of test"},
-    {"cumulative_ns", "INTEGER", "ns, of all steps of test; in the last row, of control"},
+     "us per step after undoing this cause and all causes before it; in the last row, the step of "
+     "control"},
+    {"gain_alone_ns", "INTEGER", "ns, gain_alone summed over all steps of test"},
+    {"cumulative_ns", "INTEGER",
+     "ns, cumulative summed over all steps of test; in the last row, over all steps of control"},
     {"text", "TEXT", "the cause in words"},
 };
 
@@ -56,12 +57,13 @@ static const struct argument arguments_of_undo[] = {
     {TEST_ARGUMENT},
     SELECTIONS_OF_JOB,
     {"shown", TAKES_COUNT, false,
-     "small causes are merged until so many hold three quarters of the sum of |diff_time|; "
-     "default none is merged"},
+     "merge small causes until this many explain 75 % of the sum of |diff_time|; default no "
+     "merging"},
     {"most", TAKES_COUNT, false,
-     "how many causes are undone one by one, the largest; the others have no gains; default all"},
+     "undo only this many of the largest causes; the others have no gain; default all"},
     {"fallible", TAKES_FLAG, false,
-     "1: if the simulation fails, one row of kind 'failed' has the error as text; default 0"},
+     "1: if the simulation fails, return one row of kind 'failed' with the error as its text, "
+     "instead of an error; default 0"},
     {STEPS_ARGUMENT},
 };
 
@@ -204,7 +206,9 @@ const struct table_function trace_undo_function = {
     .name = "trace_undo",
     .family = FAMILY_WHAT_A_FIX_BRINGS,
     .question = "How long would a step take if a cause were undone?",
-    .text = "what a step would take if the causes of a difference were undone, one by one",
+    .text =
+        "how long a step of test would take if the causes of the difference were undone, one by "
+        "one",
     COLUMNS(columns_of_undo),
     ARGUMENTS(arguments_of_undo),
     .serves = served_of_undo,

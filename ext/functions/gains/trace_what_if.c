@@ -8,13 +8,13 @@
 
 static const struct table_column columns_of_what_if[] = {
     {"iteration", "INTEGER", "number of the step; NULL in files without steps"},
-    {"recorded_ms", "REAL", "ms, as recorded"},
-    {"simulated_ms", "REAL", "ms, with the changes, as a model of the trace says"},
-    {"gain_ms", "REAL", "ms that the step would be shorter"},
-    {"recorded_ns", "INTEGER", "ns"},
-    {"simulated_ns", "INTEGER", "ns"},
+    {"recorded_ms", "REAL", "ms, length of the step as recorded"},
+    {"simulated_ms", "REAL", "ms, length of the step with the changes, by simulation"},
+    {"gain_ms", "REAL", "ms, recorded_ms minus simulated_ms"},
+    {"recorded_ns", "INTEGER", "ns, the same as recorded_ms"},
+    {"simulated_ns", "INTEGER", "ns, the same as simulated_ms"},
     {"dropped", "INTEGER",
-     "dependencies of the trace that its own times contradict, which are left out"},
+     "dependencies that the simulation ignores because the recorded times contradict them"},
 };
 
 enum { WHAT_IF_CHANGES = 1 };
@@ -22,9 +22,9 @@ enum { WHAT_IF_CHANGES = 1 };
 static const struct argument arguments_of_what_if[] = {
     {TRACE_ARGUMENT},
     {"changes", TAKES_TEXT, true,
-     "JSON array of changes, or []; an object each, of " CHANGE_KEYS_TEXT},
+     "JSON array of changes, or []. Keys of a change: " CHANGE_KEYS_TEXT},
     {"ranks", TAKES_RANKS_OR_JOB, false,
-     "integer, JSON array, 'all' or 'job', all ranks as one; default 'job'"},
+     "integer, JSON array, 'all', or 'job' (all ranks as one); default 'job'"},
     {"iterations", TAKES_ITERATIONS, false, STEADY_STEPS_TEXT},
     {STEPS_ARGUMENT},
 };
@@ -95,7 +95,7 @@ const struct table_function trace_what_if_function = {
     .name = "trace_what_if",
     .family = FAMILY_WHAT_A_FIX_BRINGS,
     .question = "How long would a step take if chosen work were changed?",
-    .text = "how long steps would take if some work took longer or shorter, by simulation",
+    .text = "how long steps would take if some work were faster, slower or absent, by simulation",
     COLUMNS(columns_of_what_if),
     ARGUMENTS(arguments_of_what_if),
     .produce = what_if_produce,

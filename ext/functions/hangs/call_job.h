@@ -9,7 +9,7 @@
 #include "sqlite/table_function.h"
 
 #define DUMPS_ARGUMENTS \
-    {"dumps", TAKES_TEXT, true, "directory of the dumps of PyTorch's flight recorder, one a rank"}
+    {"dumps", TAKES_TEXT, true, "directory with one dump of PyTorch's flight recorder per rank"}
 
 /* Reads it. False on failure, with call->failure filled; the job is to be cleared then, too. */
 bool call_job_read(struct call *call, struct fr_job *job);

@@ -6,18 +6,18 @@
 #include <string.h>
 
 static const struct table_column columns_of_dumps[] = {
-    {"rank", "INTEGER", "rank in the file's name, or the number that ends it; else NULL"},
+    {"rank", "INTEGER", "rank in the file's name, else the number at its end; NULL: neither"},
     {"file", "TEXT", "name of the file"},
     {"version", "TEXT", "version of the dump's format, such as 2.10"},
-    {"used", "INTEGER", "1: it counts, as the latest dump of its rank"},
-    {"entries", "INTEGER", "calls that it has"},
-    {"pending", "INTEGER", "of these, calls that are not completed; a batch is one"},
-    {"timed_out", "INTEGER", "calls that have timed out, each part of a batch counted"},
-    {"active_only", "INTEGER", "1: it has only calls that are not completed"},
-    {"lost", "INTEGER", "calls before its first one, which were overwritten"},
-    {"last_record_id", "INTEGER", "number of its last call"},
-    {"last_call_ns", "INTEGER", "time of its last call, in ns since 1970"},
-    {"problems", "TEXT", "why it cannot be read, or is not used; else NULL"},
+    {"used", "INTEGER", "1 if this is the latest dump of its rank, which is used; else 0"},
+    {"entries", "INTEGER", "number of calls in the dump"},
+    {"pending", "INTEGER", "calls that are not completed; a batch counts once"},
+    {"timed_out", "INTEGER", "calls that have timed out; each part of a batch counts"},
+    {"active_only", "INTEGER", "1 if the dump has only calls that are not completed"},
+    {"lost", "INTEGER", "calls before the first one in the dump, which were overwritten"},
+    {"last_record_id", "INTEGER", "number of the last call"},
+    {"last_call_ns", "INTEGER", "ns since 1970, time of the last call"},
+    {"problems", "TEXT", "why the dump cannot be read or is not used; else NULL"},
 };
 
 static const struct argument arguments_of_dumps[] = {DUMPS_ARGUMENTS};
@@ -52,7 +52,7 @@ const struct table_function fr_dumps_function = {
     .name = "fr_dumps",
     .family = FAMILY_RANKS_AND_THE_JOB,
     .question = "Which dumps of a hang can be read?",
-    .text = "the dumps of PyTorch's flight recorder in a directory, a row each",
+    .text = "the dumps of PyTorch's flight recorder in a directory, one row per file",
     COLUMNS(columns_of_dumps),
     ARGUMENTS(arguments_of_dumps),
     .produce = dumps_produce,

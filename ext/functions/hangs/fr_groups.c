@@ -4,16 +4,18 @@
 #include "call_job.h"
 
 static const struct table_column columns_of_groups[] = {
-    {"name", "TEXT", "name of the group, a number as a rule"},
-    {"description", "TEXT", "what it is for, such as TENSOR_MODEL_PARALLEL_GROUP"},
-    {"ranks", "TEXT", "JSON array: its ranks"},
-    {"members_known", "INTEGER", "0: these are only the ranks that called something in it"},
+    {"name", "TEXT", "name of the group, usually a number"},
+    {"description", "TEXT", "purpose of the group, such as TENSOR_MODEL_PARALLEL_GROUP"},
+    {"ranks", "TEXT", "JSON array of its ranks"},
+    {"members_known", "INTEGER",
+     "1 if ranks has all members; 0 if it has only the ranks that called something in the group"},
     {"rank", "INTEGER", "a rank of the group"},
-    {"dump", "INTEGER", "1: a dump of the rank is used"},
+    {"dump", "INTEGER", "1 if a dump of the rank is used, else 0"},
     {"last_called_seq", "INTEGER", "number of the last collective that the rank called"},
-    {"last_completed_seq", "INTEGER", "number of the last one that it completed"},
-    {"pending", "INTEGER", "calls that are not completed; a batch is one"},
-    {"p2p", "INTEGER", "1: the group also sends and receives, so pg_status is not used"},
+    {"last_completed_seq", "INTEGER", "number of the last collective that the rank completed"},
+    {"pending", "INTEGER", "calls that are not completed; a batch counts once"},
+    {"p2p", "INTEGER",
+     "1 if the group also sends and receives, so that pg_status is not used; else 0"},
 };
 
 static const struct argument arguments_of_groups[] = {DUMPS_ARGUMENTS};
@@ -64,7 +66,9 @@ const struct table_function fr_groups_function = {
     .name = "fr_groups",
     .family = FAMILY_RANKS_AND_THE_JOB,
     .question = "How far did each rank of a process group come?",
-    .text = "the members of the process groups of a job, by the dumps of its ranks, a row each",
+    .text =
+        "the members of a job's process groups, from the dumps of its ranks, one row per group and "
+        "rank",
     COLUMNS(columns_of_groups),
     ARGUMENTS(arguments_of_groups),
     .produce = groups_produce,

@@ -9,15 +9,16 @@
 static const struct table_column columns_of_ranks[] = {
     {"rank", "INTEGER", "rank of the job"},
     {"state", "TEXT",
-     "idle (nothing is pending), waits, device stuck, not started, all in, mismatch, members, no "
-     "dump, old dump or overwritten"},
-    {"culprit", "TEXT", "not called, device stuck, not started, mismatch or order; else NULL"},
-    {"op", "TEXT", "the op that it is in"},
-    {"group", "TEXT", "process group of the op"},
-    {"seq", "INTEGER", "number of the op in its group"},
+     "'idle' (nothing is pending), 'waits', 'device stuck', 'not started', 'all in', 'mismatch', "
+     "'members', 'no dump', 'old dump' or 'overwritten'"},
+    {"culprit", "TEXT",
+     "'not called', 'device stuck', 'not started', 'mismatch' or 'order'; NULL: not a culprit"},
+    {"op", "TEXT", "the op that the rank is in"},
+    {"group", "TEXT", "process group of that op"},
+    {"seq", "INTEGER", "number of that op in its group"},
     {"waits_for", "TEXT", "ranks that it waits for"},
-    {"root", "TEXT", "ranks at the end of these waits"},
-    {"at", "TEXT", "where it called the op, or else the last one"},
+    {"root", "TEXT", "ranks at the end of the chain of waits"},
+    {"at", "TEXT", "where the rank called the op, or its last op if it is in none"},
 };
 
 static const struct argument arguments_of_ranks[] = {DUMPS_ARGUMENTS};
@@ -105,7 +106,9 @@ const struct table_function hang_ranks_function = {
     .name = "hang_ranks",
     .family = FAMILY_RANKS_AND_THE_JOB,
     .question = "What does each rank of a hang wait for?",
-    .text = "the ranks of a job that hangs, what they are in and for whom they wait, a row each",
+    .text =
+        "the ranks of a hanging job: the op that each is in and the ranks that it waits for, one "
+        "row per rank",
     COLUMNS(columns_of_ranks),
     ARGUMENTS(arguments_of_ranks),
     .produce = ranks_produce,

@@ -11,9 +11,9 @@
 
 static const struct table_column columns_of_summary[] = {
     {"line", "INTEGER", "number of the line, from 1"},
-    {"kind", "TEXT", "verdict, cause, at, waiting or caution"},
-    {"code", "TEXT", "what the line says, for programs, such as not_called; else NULL"},
-    {"rank", "INTEGER", "the rank that it is about, or the first one; else NULL"},
+    {"kind", "TEXT", "'verdict', 'cause', 'at', 'waiting' or 'caution'"},
+    {"code", "TEXT", "what the line says, for programs, such as not_called; NULL: no code"},
+    {"rank", "INTEGER", "the rank that the line is about, or the first of several; else NULL"},
     {"text", "TEXT", "the line, cut to 100 characters"},
     {"words", "TEXT", "the whole line"},
 };
@@ -86,7 +86,7 @@ const struct table_function hang_summary_function = {
     .name = "hang_summary",
     .family = FAMILY_RANKS_AND_THE_JOB,
     .question = "A job hangs: which rank, what kind, which collective?",
-    .text = "which rank holds up a job that hangs, by the dumps of PyTorch's flight recorder",
+    .text = "which rank holds up a hanging job, from the dumps of PyTorch's flight recorder",
     COLUMNS(columns_of_summary),
     ARGUMENTS(arguments_of_summary),
     .typical_rows = MOST_LINES,

@@ -49,7 +49,7 @@ enum { SNAPSHOT_PATH, SNAPSHOT_RANKS };
 #define SNAPSHOT_ARGUMENTS                     \
     {SNAPSHOT_ARGUMENT},                       \
         {"ranks", TAKES_RANKS_OR_WORST, false, \
-         "integer, JSON array, 'all' or 'worst', the one with the highest peak; default all"}
+         "integer, JSON array, 'all' or 'worst' (the rank with the highest peak); default all"}
 
 /* Finds the files of a function with these arguments. */
 static inline bool call_snapshots_all(struct call *call, struct call_snapshots *snapshots)

@@ -25,22 +25,24 @@ enum {
 };
 
 static const struct table_column columns_of_events[] = {
-    [EVENTS_RANK] = {"rank", "INTEGER", "rank in the file's name, else its order"},
+    [EVENTS_RANK] = {"rank", "INTEGER",
+        "rank in the file's name, else the file's position in the order"},
     [EVENTS_DEVICE] = {"device", "INTEGER", "number of the device; -1: pinned memory of the host"},
-    [EVENTS_EVENT] = {"event", "INTEGER", "its number on the device, from 0"},
+    [EVENTS_EVENT] = {"event", "INTEGER", "number of the event on its device, from 0"},
     [EVENTS_ACTION] = {"action", "TEXT",
-                       "alloc, free_requested, free_completed, segment_alloc, ..."},
+                       "action, such as alloc, free_requested, free_completed or segment_alloc"},
     [EVENTS_ADDR] = {"addr", "INTEGER", "address"},
-    [EVENTS_SIZE] = {"size", "INTEGER", "bytes; of alloc and frees, those that were asked for"},
+    [EVENTS_SIZE] = {"size", "INTEGER",
+        "bytes; for allocations and frees, the bytes that the program requested"},
     [EVENTS_STREAM] = {"stream", "INTEGER", "stream"},
     [EVENTS_TIME_US] = {"time_us", "INTEGER", "us since 1970; NULL in old files"},
-    [EVENTS_ALLOCATED] = {"allocated", "INTEGER",
-                          "bytes of the allocations that are alive after it"},
-    [EVENTS_RESERVED] = {"reserved", "INTEGER", "bytes that are reserved after it"},
-    [EVENTS_CONTEXT] = {"compile_context", "TEXT", "what torch.compile does"},
+    [EVENTS_ALLOCATED] = {"allocated", "INTEGER", "bytes allocated after this event"},
+    [EVENTS_RESERVED] = {"reserved", "INTEGER", "bytes reserved after this event"},
+    [EVENTS_CONTEXT] = {"compile_context", "TEXT", "what torch.compile was doing"},
     [EVENTS_METADATA] = {"user_metadata", "TEXT", "text that the program set"},
     [EVENTS_FRAMES] = {"frames", "TEXT",
-                       "JSON array of {name, filename, line}, the innermost first; NULL without"},
+                       "JSON array of {name, filename, line}, innermost first; NULL if not "
+                       "recorded"},
     [EVENTS_FILE] = {"file", "TEXT", "path"},
 };
 
@@ -181,7 +183,7 @@ const struct table_function memory_events_function = {
     .name = "memory_events",
     .family = FAMILY_MEMORY,
     .question = "What did the allocator do, event by event?",
-    .text = "the events of an allocator's snapshot, a row each",
+    .text = "the events in allocator snapshots, one row per event",
     COLUMNS(columns_of_events),
     ARGUMENTS(arguments_of_events),
     .serves = served_of_events,

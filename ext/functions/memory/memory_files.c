@@ -9,26 +9,26 @@
 
 static const struct table_column columns_of_files[] = {
     {"file", "TEXT", "path"},
-    {"rank", "INTEGER", "rank in the file's name, else its order"},
+    {"rank", "INTEGER", "rank in the file's name, else the file's position in the order"},
     {"device", "INTEGER",
-     "number of the device; -1: pinned memory of the host; NULL of a file that cannot be read"},
-    {"events", "INTEGER", "events"},
-    {"allocations", "INTEGER", "rows of memory_allocations"},
-    {"peak_bytes", "INTEGER", "bytes of the allocations that are alive at the peak"},
-    {"peak_blocks", "INTEGER", "these allocations"},
-    {"peak_event", "INTEGER", "the event after which the peak is; -1: before the first"},
-    {"peak_us", "INTEGER", "us since 1970, of that event"},
-    {"peak_reserved", "INTEGER", "bytes that are reserved then"},
-    {"end_bytes", "INTEGER", "bytes of the allocations that are alive at the end"},
-    {"end_reserved", "INTEGER", "bytes that are reserved at the end"},
-    {"first_us", "INTEGER", "us since 1970, of the first event"},
-    {"last_us", "INTEGER", "us since 1970, of the last event"},
-    {"frames", "INTEGER", "events that have frames"},
+     "number of the device; -1: pinned memory of the host; NULL if the file cannot be read"},
+    {"events", "INTEGER", "number of events"},
+    {"allocations", "INTEGER", "number of rows of memory_allocations"},
+    {"peak_bytes", "INTEGER", "bytes allocated at the peak"},
+    {"peak_blocks", "INTEGER", "number of allocations alive at the peak"},
+    {"peak_event", "INTEGER", "event after which the peak is reached; -1: before the first"},
+    {"peak_us", "INTEGER", "us since 1970, time of that event"},
+    {"peak_reserved", "INTEGER", "bytes reserved at the peak"},
+    {"end_bytes", "INTEGER", "bytes allocated at the end"},
+    {"end_reserved", "INTEGER", "bytes reserved at the end"},
+    {"first_us", "INTEGER", "us since 1970, time of the first event"},
+    {"last_us", "INTEGER", "us since 1970, time of the last event"},
+    {"frames", "INTEGER", "number of events with frames"},
     {"problems", "TEXT",
-     "JSON array of {what, count}: events and blocks that do not fit together, and keys of the "
-     "file that are not read"},
+     "JSON array of {what, count}: events and blocks that contradict each other, and keys that are "
+     "not read"},
     {"size", "INTEGER", "bytes on disk"},
-    {"pickle_size", "INTEGER", "bytes of the pickle"},
+    {"pickle_size", "INTEGER", "bytes of the pickle after decompression"},
 };
 
 static const struct argument arguments_of_files[] = {
@@ -171,7 +171,8 @@ const struct table_function memory_files_function = {
     .name = "memory_files",
     .family = FAMILY_MEMORY,
     .question = "How high is the peak of each device?",
-    .text = "the devices of allocators' snapshots, with their peaks and problems, a row each",
+    .text =
+        "the devices in allocator snapshots, with peaks and problems, one row per file and device",
     COLUMNS(columns_of_files),
     ARGUMENTS(arguments_of_files),
     .produce = files_produce,

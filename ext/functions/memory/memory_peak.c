@@ -20,17 +20,19 @@ enum peak_key {
 };
 
 static const struct table_column columns_of_peak[] = {
-    {"rank", "INTEGER", "rank in the file's name, else its order"},
+    {"rank", "INTEGER", "rank in the file's name, else the file's position in the order"},
     {"device", "INTEGER", "number of the device; -1: pinned memory of the host"},
-    {"phase", "TEXT", "phase; also `cached and rounded`: reserved, but not asked for"},
-    {"annotation", "TEXT", "innermost annotation; NULL like the others if it is not in `keys`"},
+    {"phase", "TEXT",
+     "phase as in memory_allocations, or 'cached and rounded': reserved but not requested"},
+    {"annotation", "TEXT",
+     "innermost annotation; NULL, like the other keys, if it is not in `keys`"},
     {"function", "TEXT", "file and name of the user's innermost frame"},
     {"place", "TEXT", "file, line and name of the user's innermost frame"},
     {"op", "TEXT", "operator that allocates"},
     {"top_op", "TEXT", "outermost operator"},
-    {"node", "TEXT", "node of autograd, such as AddmmBackward0"},
+    {"node", "TEXT", "autograd node, such as AddmmBackward0"},
     {"bytes", "INTEGER", "bytes at the peak"},
-    {"blocks", "INTEGER", "allocations at the peak"},
+    {"blocks", "INTEGER", "number of allocations at the peak"},
 };
 
 static const char *const key_names[PEAK_KEYS] = {
@@ -44,10 +46,10 @@ enum { PEAK_SNAPSHOT, PEAK_BY_KEYS, PEAK_RANKS };
 static const struct argument arguments_of_peak[] = {
     {SNAPSHOT_ARGUMENT},
     {"keys", TAKES_TEXT, false,
-     "one or more of phase, annotation, function, place, op, top_op and node, between commas; "
-     "default 'phase,function,op'"},
+     "one or more, separated by commas, of phase, annotation, function, place, op, top_op and "
+     "node; default 'phase,function,op'"},
     {"ranks", TAKES_RANKS_OR_WORST, false,
-     "integer, JSON array, 'all' or 'worst', the one with the highest peak; default the lowest"},
+     "integer, JSON array, 'all' or 'worst' (the rank with the highest peak); default the lowest"},
 };
 
 struct peak_call {
@@ -231,8 +233,9 @@ const struct table_function memory_peak_function = {
     .name = "memory_peak",
     .family = FAMILY_MEMORY,
     .question = "What is allocated at the peak of memory of one run?",
-    .text = "what is allocated at the peak of each device, by keys: the rows add up to what is "
-            "reserved then",
+    .text =
+        "the memory at the peak of each device, grouped by keys; the rows add up to the memory "
+        "reserved then",
     COLUMNS(columns_of_peak),
     ARGUMENTS(arguments_of_peak),
     .produce = peak_produce,

@@ -21,17 +21,17 @@
 /* In the order of the profiler's numbers. */
 static const struct table_column columns_of_timeline[] = {
     LIST_COLUMNS,
-    {"ts", "REAL", "us from the first time of the file"},
-    {"ts_ns", "INTEGER", "ns, absolute, by the clock of trace_events.ts_ns"},
-    {"total", "INTEGER", "bytes that are allocated from this time on"},
-    {"parameter", "INTEGER", "of these, bytes of parameters"},
+    {"ts", "REAL", "us from the first time in the file"},
+    {"ts_ns", "INTEGER", "ns, absolute, on the clock of trace_events.ts_ns"},
+    {"total", "INTEGER", "bytes allocated from this time on: the sum of the next columns"},
+    {"parameter", "INTEGER", "bytes of parameters"},
     {"optimizer_state", "INTEGER", "bytes of the optimizer's state"},
     {"input", "INTEGER", "bytes of inputs"},
     {"temporary", "INTEGER", "bytes that an operator needs while it runs"},
     {"activation", "INTEGER", "bytes of activations"},
     {"gradient", "INTEGER", "bytes of gradients"},
     {"autograd_detail", "INTEGER", "bytes that autograd needs"},
-    {"unknown", "INTEGER", "bytes of what the profiler cannot place"},
+    {"unknown", "INTEGER", "bytes that the profiler could not classify"},
 };
 
 enum { TIMELINE_CATEGORIES = 8 };
@@ -132,7 +132,7 @@ const struct table_function memory_timeline_function = {
     .name = "memory_timeline",
     .family = FAMILY_MEMORY,
     .question = "How much memory is used over time, by category?",
-    .text = "the memory of a device by category over time, of the profiler's *.raw.json.gz",
+    .text = "the memory of a device over time, by category, from the profiler's *.raw.json.gz",
     COLUMNS(columns_of_timeline),
     ARGUMENTS(arguments_of_timeline),
     .produce = timeline_produce,

@@ -29,16 +29,13 @@ enum {
 static const struct table_column columns_of_path[] = {
     {"rank", "INTEGER", "rank"},
     {"iteration", "INTEGER", "number of the step; NULL in a file without steps"},
-    {"seq", "INTEGER", "0, 1, ... in the step, by time; NULL: off the path"},
+    {"seq", "INTEGER", "0, 1, ... within the step, by time; NULL: off the path"},
     {"kind", "TEXT",
-     "host: a thread works; launch: it launches device work; queue: device work was launched and "
-     "has "
-     "not started; kernel: it runs; sync: the host has waited for it; wait: a thread has waited "
-     "for "
-     "another; "
-     "NULL: a step of no length"},
+     "host: a thread works; launch: it launches device work; queue: launched work has not started; "
+     "kernel: device work runs; sync: the host waits for the device; wait: a thread waits for "
+     "another thread; NULL: a step of no length"},
     {"name", "TEXT",
-     "name of the event; of queue that of the device work; NULL: nothing is recorded"},
+     "name of the event; for queue, of the device work; NULL: nothing was recorded"},
     {"ts", "REAL", "us from the earliest event of the rank"},
     {"dur", "REAL", "us"},
     {"file", "TEXT", "path"},
@@ -46,9 +43,9 @@ static const struct table_column columns_of_path[] = {
     {"ts_ns", "INTEGER", "ns, absolute"},
     {"dur_ns", "INTEGER", "ns"},
     {"slack", "REAL",
-     "us it could take longer before the step does; on the path 0; NULL: the end of the step does "
-     "not depend on it"},
-    {"slack_ns", "INTEGER", "ns"},
+     "us by which the event could take longer before the step does; 0 on the path; NULL: the end "
+     "of the step does not depend on it"},
+    {"slack_ns", "INTEGER", "ns, the same"},
 };
 
 enum { CRITICAL_CLOCK = 3, CRITICAL_OFF };
@@ -59,7 +56,7 @@ static const struct argument arguments_of_path[] = {
     {"iterations", TAKES_ITERATIONS, false, STEADY_STEPS_TEXT},
     {STEP_CLOCK_ARGUMENT},
     {"off_path", TAKES_FLAG, false,
-     "1: after each path, the work off it, with its slack; default 0"},
+     "1: after each path, list the work off the path with its slack; default 0"},
     {STEPS_ARGUMENT},
 };
 

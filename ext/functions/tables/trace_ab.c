@@ -15,33 +15,36 @@
 
 static const struct table_column columns_of_ab[] = {
     {"name", "TEXT",
-     "name of operators and kernels; 'step' for the steps themselves; of a job, of what is on its "
+     "name of the operator or kernel; 'step' for the steps themselves; for a job, only work on its "
      "path"},
-    {"device", "TEXT", "CPU or GPU; step"},
-    {"unit", "TEXT", "run or step: what is one value of a sample; run if there are 5 or more"},
-    {"control_n", "INTEGER", "runs of control that have it"},
+    {"device", "TEXT", "'CPU', 'GPU' or 'step'"},
+    {"unit", "TEXT",
+     "'run' or 'step': one value of a sample is the mean of a run, or one step; see by_unit"},
+    {"control_n", "INTEGER", "runs of control with this name"},
     {"test_n", "INTEGER", "the same for test"},
     {"control_steps", "INTEGER", "steps of all runs of control"},
     {"test_steps", "INTEGER", "the same for test"},
-    {"control_mean", "REAL", "us per step; events for measure 'count'; of runs the geometric mean"},
-    {"test_mean", "REAL", "us per step, or events: the same for test"},
-    {"diff", "REAL", "us per step, or events, test minus control"},
-    {"diff_pct", "REAL", "percent of control; of steps by the shift of trace_shift"},
-    {"ci_low", "REAL", "percent: the interval of 95 % begins here"},
-    {"ci_high", "REAL", "percent, where it ends"},
+    {"control_mean", "REAL",
+     "us per step, or events per step for measure 'count'; over runs, the geometric mean"},
+    {"test_mean", "REAL", "us or events per step, the same for test"},
+    {"diff", "REAL", "us or events per step, test minus control"},
+    {"diff_pct", "REAL", "percent of control; if the unit is 'step', by the shift of trace_shift"},
+    {"ci_low", "REAL", "percent, lower end of the 95 % confidence interval"},
+    {"ci_high", "REAL", "percent, upper end of the 95 % confidence interval"},
     {"detectable", "REAL",
-     "percent: the change that so many runs would show with probability 0.8, if only this name is "
-     "asked for"},
-    {"p_value", "REAL", "of Student's test; NULL if steps are the unit"},
-    {"q_value", "REAL", "p_value by Benjamini and Hochberg, over the rows of the call"},
+     "percent, the smallest change that this many runs would detect with probability 0.8 if only "
+     "this name were tested"},
+    {"p_value", "REAL", "p of Student's t-test; NULL if the unit is 'step'"},
+    {"q_value", "REAL", "p_value corrected by Benjamini and Hochberg over the rows of the call"},
     {"verdict", "TEXT",
-     "slower, faster or same; ~: not known; slower here or faster here: these recordings differ; "
-     "added, deleted or too few. Of counts more and fewer"},
-    {"gate", "TEXT", "slower, not slower or inconclusive, beyond min_effect or, if that is more, "
-                     "min_diff"},
+     "'slower', 'faster' or 'same'; '~' if not known; 'slower here' or 'faster here' if only these "
+     "recordings differ; 'added', 'deleted' or 'too few'. For counts, 'more' and 'fewer'"},
+    {"gate", "TEXT",
+     "'slower', 'not slower' or 'inconclusive', judged against min_effect or min_diff, whichever "
+     "is larger"},
     {"runs_needed", "INTEGER",
-     "of inconclusive: runs per side that would decide with probability 0.8; NULL above 1000"},
-    {"note", "TEXT", "what to know of the row"},
+     "if inconclusive: runs per side that would decide with probability 0.8; NULL above 1000"},
+    {"note", "TEXT", "what to keep in mind about this row"},
 };
 
 enum {
@@ -66,18 +69,18 @@ static const struct argument arguments_of_ab[] = {
     {DEVICE_TYPE_ARGUMENT},
     {USE_SHORT_NAME_ARGUMENT},
     {"runs", TAKES_TEXT, false,
-     "'auto': a run is a directory of a pattern, or an entry of a JSON array; 'file': a file; "
-     "default 'auto'"},
+     "'auto': one run per directory of a pattern or entry of a JSON array; 'file': one run per "
+     "file; default 'auto'"},
     {"by_unit", TAKES_TEXT, false,
-     "'run', 'step', or 'auto': runs if there are 5 or more; default 'auto'"},
+     "'run', 'step', or 'auto' (runs if there are 5 or more); default 'auto'"},
     {"measure", TAKES_TEXT, false,
-     "'self' (on the host own time, on the device duration), 'total' or 'count'; default 'self'"},
+     "'self' (self time on the host, duration on the device), 'total' or 'count'; default 'self'"},
     {"min_effect", TAKES_SHARE, false,
-     "smallest change that matters, as a ratio: 0.05 is 5 %; default 0.05"},
+     "smallest change that matters, a ratio: 0.05 is 5 %; default 0.05"},
     {"names", TAKES_TEXT, false,
-     "LIKE pattern or JSON array of these: only such names, and 'step'; default all"},
+     "LIKE pattern or JSON array of patterns: only these names, and 'step'; default all"},
     {"min_diff", TAKES_AMOUNT, false,
-     "us per step, or events: smallest change that matters; default 0"},
+     "smallest change that matters, in us or events per step; default 0"},
     {STEPS_ARGUMENT},
 };
 
@@ -557,8 +560,9 @@ const struct table_function trace_ab_function = {
     .name = "trace_ab",
     .family = FAMILY_IS_IT_REAL,
     .question = "Several runs per side: is the difference real, or noise?",
-    .text = "whether operators differ between runs of two programs, and whether so many runs "
-            "could tell",
+    .text =
+        "whether operators differ between the runs of two programs, and whether this many runs can "
+        "tell",
     COLUMNS(columns_of_ab),
     ARGUMENTS(arguments_of_ab),
     .produce = ab_produce,

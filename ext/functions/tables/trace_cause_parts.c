@@ -6,19 +6,20 @@
 #include "functions/facts/compared_ranks.h"
 
 static const struct table_column columns_of_cause_parts[] = {
-    {"cause", "INTEGER", "number of the cause, as trace_step_causes has it"},
-    {"class", "TEXT", "as trace_step_time has it"},
+    {"cause", "INTEGER", "number of the cause in trace_step_causes"},
+    {"class", "TEXT", "as in trace_step_time"},
     {"family", "TEXT",
-     "of device work, that of the area; of waits for the host, the area if it is a cause of its "
-     "own"},
-    {"name", "TEXT", "operator or kernel, as causes name it"},
-    {"area", "TEXT", "of device work: part of the program, as trace_step_path has it"},
+     "for device work, the family of its area; for waits for the host, the area if it is a cause "
+     "of its own; else NULL"},
+    {"name", "TEXT", "operator or kernel (see trace_step_causes)"},
+    {"area", "TEXT", "for device work, part of the program as in trace_step_path; else NULL"},
     {"kernel", "TEXT", "the device work; NULL while the device is idle"},
     {"control_time", "REAL", "us per step in control"},
     {"test_time", "REAL", "us per step in test"},
-    {"diff_time", "REAL", "us per step, test minus control: the parts add up to the cause"},
+    {"diff_time", "REAL", "us per step, test minus control; the parts add up to the cause"},
     {"control_kernels", "REAL",
-     "events of device work that start in a step of control; of hidden ones times are 0"},
+     "kernels, copies and fills per step that start in control; hidden ones count, too, but take "
+     "no time"},
     {"test_kernels", "REAL", "the same for test"},
 };
 

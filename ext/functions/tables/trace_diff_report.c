@@ -17,14 +17,15 @@ static const struct argument arguments_of_report[] = {
     {TEST_ARGUMENT},
     SELECTIONS_OF_JOB,
     {"level", TAKES_TEXT, false,
-     "what names of the table of parts are: 'op', 'top_op', 'module' (without modules as "
-     "'top_op'), 'annotation' or 'kernel'; default 'op'"},
+     "names in the table of parts: 'op', 'top_op', 'module' ('top_op' if no modules were "
+     "recorded), 'annotation' or 'kernel'; default 'op'"},
     {"clock", TAKES_TEXT, false, "whose steps: 'device' or 'host'; default 'device'"},
     {"control_memory", TAKES_TEXT, false,
-     "snapshot of control's allocator; of several ranks, that with the highest peak; default none"},
-    {"test_memory", TAKES_TEXT, false, "the same for test: give both or neither"},
+     "allocator snapshot of control; with several ranks, the one with the highest peak is used; "
+     "default none"},
+    {"test_memory", TAKES_TEXT, false, "the same for test; give both or neither"},
     {"gains", TAKES_FLAG, false,
-     "1: with what undoing each cause would bring, which takes more than half of the time; "
+     "1: also simulate the saving from undoing each cause, which takes more than half of the time; "
      "default 1"},
     {STEPS_ARGUMENT},
 };
@@ -304,7 +305,7 @@ const struct table_function trace_diff_report_function = {
     .name = "trace_diff_report",
     .family = FAMILY_THE_ANSWER,
     .question = "Why is a step slower or faster, on a page?",
-    .text = "an HTML page about what changed from control to test",
+    .text = "an HTML page that explains the difference between control and test",
     COLUMNS(columns_of_report),
     ARGUMENTS(arguments_of_report),
     .typical_rows = 1,

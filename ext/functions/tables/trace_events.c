@@ -10,29 +10,31 @@
 static const struct table_column columns_of_events[] = {
     {"rank", "INTEGER", "rank of the file"},
     {"iteration", "INTEGER", "number of the step; NULL outside of every step"},
-    {"device", "TEXT", "CPU or GPU"},
+    {"device", "TEXT", "'CPU' or 'GPU'"},
     {"cat", "TEXT", "category"},
     {"name", "TEXT", "name"},
     {"ts", "REAL", "us from the earliest event of the rank"},
-    {"dur", "REAL", "us; NULL for phases without one"},
-    {"pid", "", "process, integer or text as in the file"},
-    {"tid", "", "thread or stream, integer or text as in the file"},
-    {"stream", "INTEGER", "args.stream; of events without a category else Stream Id, of device "
-                          "work then tid"},
-    {"correlation", "INTEGER", "number that a call and its device work have in common: "
-                               "args.correlation, of XLA correlation_id"},
+    {"dur", "REAL", "us; NULL for phases without a duration"},
+    {"pid", "", "process, an integer or text as in the file"},
+    {"tid", "", "thread or stream, an integer or text as in the file"},
+    {"stream", "INTEGER",
+     "args.stream; Stream Id of args for events without a category; else tid for device work, NULL "
+     "for the host"},
+    {"correlation", "INTEGER",
+     "number that a call shares with its device work: args.correlation, or correlation_id of XLA"},
     {"link", "INTEGER",
-     "of device work, the event of its launch; of a launch, of its first device work"},
-    {"parent", "INTEGER", "event that encloses it on its thread"},
-    {"depth", "INTEGER", "0 at the top of the thread"},
-    {"self_dur", "REAL", "us, the part of dur outside nested events"},
-    {"ph", "TEXT", "phase: X, or B for a B with its E"},
-    {"args", "TEXT", "JSON object, read from the file again by each query that names it"},
+     "for device work, the event of its launch; for a launch, its first device work; else NULL"},
+    {"parent", "INTEGER", "event that encloses it on its thread; NULL: none"},
+    {"depth", "INTEGER", "number of events that enclose it on its thread"},
+    {"self_dur", "REAL", "us, dur without nested events"},
+    {"ph", "TEXT", "phase: 'X'; a pair of B and E is one row with phase 'B'"},
+    {"args", "TEXT", "JSON object, read from the file again by each query that names this column"},
     {"file", "TEXT", "path"},
-    {"event", "INTEGER", "0-based position in traceEvents; with file, the key of the row"},
+    {"event", "INTEGER", "0-based position in traceEvents; (file, event) is the key of the row"},
     {"ts_ns", "INTEGER", "ns, absolute: baseTimeNanoseconds + ts"},
     {"dur_ns", "INTEGER", "ns"},
-    {"operator", "INTEGER", "event of the outermost operator_name around it or its launch"},
+    {"operator", "INTEGER",
+     "outermost event matching operator_name around this event or its launch; NULL: none"},
 };
 
 enum { EVENTS_OF_LAST_STEP = 2, EVENTS_OF_PHASES, EVENTS_OF_OPERATOR };
@@ -41,12 +43,11 @@ static const struct argument arguments_of_events[] = {
     {TRACE_ARGUMENT},
     {"ranks", TAKES_RANKS, false, "integer, JSON array or 'all'; default 'all'"},
     {"include_last_profiler_step", TAKES_INTEGER, false,
-     "only what an analysis counts, 0 without the last step of each rank, 1 with it; default "
-     "every event"},
+     "keep only the events that an analysis counts: 0 without the last step of each rank, 1 with "
+     "it; default every event"},
     {"phases", TAKES_TEXT, false, "phase letters, or 'all'; default 'XB'"},
     {"operator_name", TAKES_TEXT, false,
-     "a part of the names that column operator looks for, or with * or ? a GLOB pattern of them; "
-     "default none"},
+     "for column operator: a part of the name, or a GLOB pattern with * or ?; default none"},
     {STEPS_ARGUMENT},
 };
 
@@ -342,7 +343,7 @@ const struct table_function trace_events_function = {
     .name = "trace_events",
     .family = FAMILY_EVENTS_AND_FILES,
     .question = "Your own question: what happened, event by event?",
-    .text = "the events of a trace, a row each",
+    .text = "the events of a trace, one row per event",
     COLUMNS(columns_of_events),
     ARGUMENTS(arguments_of_events),
     .serves = served_of_events,

@@ -7,13 +7,13 @@
 #include "functions/call/graph_args.h"
 
 static const struct table_column columns_of_graph_diff[] = {
-    {"graph", "INTEGER", "0, 1, ...: the pair of graphs, the longest total time first"},
-    {"control_position", "INTEGER", "position in the replays of control; NULL for what was added"},
-    {"test_position", "INTEGER", "the same in test; NULL for what was deleted"},
+    {"graph", "INTEGER", "0, 1, ...: number of the pair of graphs, longest total time first"},
+    {"control_position", "INTEGER", "position within the replays of control; NULL if added"},
+    {"test_position", "INTEGER", "position within the replays of test; NULL if deleted"},
     {"name", "TEXT", "stable name of the device work"},
-    {"change", "TEXT", "same, deleted or added"},
-    {"control_time", "REAL", "us, the mean over the replays of control; 0 for what was added"},
-    {"test_time", "REAL", "us, the same of test"},
+    {"change", "TEXT", "'same', 'deleted' or 'added'"},
+    {"control_time", "REAL", "us, mean over the replays of control; 0 if added"},
+    {"test_time", "REAL", "us, mean over the replays of test; 0 if deleted"},
     {"diff_time", "REAL", "us, test minus control"},
 };
 
@@ -116,7 +116,9 @@ const struct table_function trace_graph_diff_function = {
     .name = "trace_graph_diff",
     .family = FAMILY_OPERATORS_AND_KERNELS,
     .question = "Which kernels changed within replayed CUDA graphs?",
-    .text = "the graphs that two traces replay, kernel by kernel: what was added and deleted",
+    .text =
+        "the graphs that two traces replay, compared kernel by kernel: added, deleted, and the "
+        "same",
     COLUMNS(columns_of_graph_diff),
     ARGUMENTS(arguments_of_graph_diff),
     .produce = graph_diff_produce,

@@ -7,23 +7,23 @@
 
 static const struct table_column columns_of_health[] = {
     {"file", "TEXT", "path; NULL: the whole trace"},
-    {"rank", "INTEGER", "rank of the file; NULL: of none, or several"},
+    {"rank", "INTEGER", "rank of the file; NULL: none or several"},
     {"check", "TEXT",
-     "too long, no time, kernels lost, graphs lost, no device work, end, empty steps, out of step, "
-     "no launch, before launch, cut, ranks in one file, several processes, cycles, copy or not "
-     "tied"},
+     "'too long', 'no time', 'kernels lost', 'graphs lost', 'no device work', 'end', 'empty "
+     "steps', 'out of step', 'no launch', 'before launch', 'cut', 'ranks in one file', 'several "
+     "processes', 'cycles', 'copy' or 'not tied'"},
     {"severity", "TEXT",
-     "wrong: results would be wrong; incomplete: parts are missing; note: results are right"},
-    {"count", "INTEGER", "how much was found"},
-    {"total", "INTEGER", "of how many"},
-    {"time_ns", "INTEGER", "ns, the recorded time of these events"},
-    {"steps", "INTEGER", "steps concerned; NULL: no step"},
-    {"first_step", "INTEGER", "lowest of them"},
-    {"last_step", "INTEGER", "highest of them"},
-    {"event", "INTEGER", "an example, as in trace_events"},
+     "'wrong': results would be wrong; 'incomplete': parts are missing; 'note': results are right"},
+    {"count", "INTEGER", "number of findings"},
+    {"total", "INTEGER", "number of events or files that were checked"},
+    {"time_ns", "INTEGER", "ns, recorded time of these events"},
+    {"steps", "INTEGER", "number of affected steps; NULL: none"},
+    {"first_step", "INTEGER", "lowest affected step"},
+    {"last_step", "INTEGER", "highest affected step"},
+    {"event", "INTEGER", "position of an example in the file's traceEvents"},
     {"name", "TEXT", "name of the example"},
-    {"ts_ns", "INTEGER", "ns, absolute: its start, as recorded"},
-    {"what", "TEXT", "what was found, in a sentence"},
+    {"ts_ns", "INTEGER", "ns, absolute start of the example as recorded"},
+    {"what", "TEXT", "the finding in a sentence"},
 };
 
 static const struct argument arguments_of_health[] = {
@@ -78,8 +78,9 @@ const struct table_function trace_health_function = {
     .name = "trace_health",
     .family = FAMILY_EVENTS_AND_FILES,
     .question = "Can this recording be trusted?",
-    .text = "what is impossible or missing in the recordings of a trace, a row each; none of a "
-            "healthy one",
+    .text =
+        "recorded data that is impossible or missing, one row per finding; a healthy trace has no "
+        "rows",
     COLUMNS(columns_of_health),
     ARGUMENTS(arguments_of_health),
     .typical_rows = 3,

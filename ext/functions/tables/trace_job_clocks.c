@@ -7,12 +7,14 @@
 
 static const struct table_column columns_of_job_clocks[] = {
     {"iteration", "INTEGER",
-     "number of the step; NULL: outside of steps, by the collectives of all steps (iterations "
+     "number of the step; NULL: outside of steps, from the collectives of all steps (iterations "
      "'all')"},
     {"rank", "INTEGER", "rank"},
     {"offset", "REAL",
-     "us that its clock is ahead of that of the lowest rank; NULL: no collectives tie them"},
-    {"offset_ns", "INTEGER", "ns, the same: ts_ns - offset_ns is a time of the lowest rank"},
+     "us by which the rank's clock is ahead of the clock of the lowest rank; NULL: no collectives "
+     "connect them"},
+    {"offset_ns", "INTEGER",
+     "ns, the same; ts_ns - offset_ns is a time on the clock of the lowest rank"},
 };
 
 static const struct argument arguments_of_job_clocks[] = {
@@ -76,7 +78,7 @@ const struct table_function trace_job_clocks_function = {
     .name = "trace_job_clocks",
     .family = FAMILY_RANKS_AND_THE_JOB,
     .question = "How far are the clocks of the ranks apart?",
-    .text = "how far the clocks of the ranks of a job are apart, step by step",
+    .text = "clock offsets between the ranks of a job, per step",
     COLUMNS(columns_of_job_clocks),
     ARGUMENTS(arguments_of_job_clocks),
     .produce = job_clocks_produce,

@@ -11,11 +11,12 @@
 #include "functions/call/call_trace.h"
 
 static const struct table_column columns_of_job_parts[] = {
-    {"stretch", "INTEGER", "0, 1, ...: the element of `schedule`"},
-    {"rank", "INTEGER", "rank where the path is"},
-    {"iteration", "INTEGER", "number of the step of the lowest rank of the job; or NULL"},
-    {"class", "TEXT", "as trace_step_time has it"},
-    {"name", "TEXT", "what the step did; NULL if nothing is recorded"},
+    {"stretch", "INTEGER", "0, 1, ...: index of the stretch in `schedule`"},
+    {"rank", "INTEGER", "rank on which the path is"},
+    {"iteration", "INTEGER",
+     "number of the step of the job's lowest rank; NULL in files without steps"},
+    {"class", "TEXT", "as in trace_step_time"},
+    {"name", "TEXT", "operator, kernel or host event; NULL if nothing was recorded"},
     {"time_ns", "INTEGER", "ns"},
 };
 
@@ -24,9 +25,9 @@ enum { JOB_PARTS_SCHEDULE = 1, JOB_PARTS_LEVEL };
 static const struct argument arguments_of_job_parts[] = {
     {TRACE_ARGUMENT},
     {"schedule", TAKES_TEXT, true,
-     "JSON array of objects of trace_job_schedule: those of ranks and steps that the trace has"},
+     "JSON array of objects of trace_job_schedule, for ranks and steps of this trace"},
     {"level", TAKES_TEXT, false,
-     "what names are: 'op', 'top_op', 'module', 'annotation' or 'kernel'; default 'op'"},
+     "what a name is: 'op', 'top_op', 'module', 'annotation' or 'kernel'; default 'op'"},
     {STEPS_ARGUMENT},
 };
 
@@ -268,7 +269,7 @@ const struct table_function trace_job_parts_function = {
     .name = "trace_job_parts",
     .family = FAMILY_RANKS_AND_THE_JOB,
     .question = "Files on many machines: where did the job's time go?",
-    .text = "what the time of a job's path went to, stretch by stretch of trace_job_schedule",
+    .text = "where the time on a job's path went, for each stretch of trace_job_schedule",
     COLUMNS(columns_of_job_parts),
     ARGUMENTS(arguments_of_job_parts),
     .produce = job_parts_produce,

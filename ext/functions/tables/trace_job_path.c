@@ -6,28 +6,30 @@
 
 static const struct table_column columns_of_job_path[] = {
     {"iteration", "INTEGER", "number of the step; NULL in files without steps"},
-    {"seq", "INTEGER", "0, 1, ... in the step, by time"},
-    {"rank", "INTEGER", "rank where the path is"},
-    {"ts", "REAL", "us from the earliest event of the lowest rank, by the clock of that rank"},
-    {"dur", "REAL", "us; 0: a step of no length"},
+    {"seq", "INTEGER", "0, 1, ... within the step, by time"},
+    {"rank", "INTEGER", "rank on which the path is"},
+    {"ts", "REAL", "us from the earliest event of the lowest rank, on the clock of that rank"},
+    {"dur", "REAL", "us; 0 for a step of no length"},
     {"waiting_rank", "INTEGER",
-     "rank that then waits for this one; NULL: none, the path stays on its rank or the trace ends"},
-    {"collective", "TEXT", "stable name of the collective in which it waits"},
-    {"process_group", "TEXT", "its process group"},
+     "rank that waits for this one at the end of the stretch; NULL: none, because the path stays "
+     "on its rank or the trace ends"},
+    {"collective", "TEXT",
+     "stable name of the collective in which it waits; NULL without waiting_rank"},
+    {"process_group", "TEXT", "process group of that collective; NULL without waiting_rank"},
     {"queued", "TEXT",
-     "stable name of the collective that is all of this time, since the one that is waited for "
-     "was queued behind it, or whose transfer a host waits for; NULL: none"},
+     "stable name of the collective that fills this stretch, because the awaited collective is "
+     "queued behind it or the host waits for its transfer; NULL: none"},
     {"ts_ns", "INTEGER", "ns, absolute"},
     {"dur_ns", "INTEGER", "ns"},
-    {"not_matched", "INTEGER", "collectives that could not be matched across ranks, in all steps"},
-    {"not_tied", "INTEGER", "ranks that are not on the path: no collectives tie their clocks to "
-                            "the others"},
+    {"not_matched", "INTEGER", "collectives of all steps that could not be matched across ranks"},
+    {"not_tied", "INTEGER",
+     "ranks left out of the path because no collectives tie their clocks to the others"},
 };
 
 static const struct argument arguments_of_job_path[] = {
     {TRACE_ARGUMENT},
     {"ranks", TAKES_RANKS_OR_JOB, false,
-     "integer, JSON array, 'all' or 'job', all ranks as one; default 'job'"},
+     "integer, JSON array, 'all', or 'job' (all ranks as one); default 'job'"},
     {"iterations", TAKES_ITERATIONS, false, STEADY_STEPS_TEXT},
     {STEPS_ARGUMENT},
 };
@@ -122,7 +124,7 @@ const struct table_function trace_job_path_function = {
     .name = "trace_job_path",
     .family = FAMILY_RANKS_AND_THE_JOB,
     .question = "Which rank holds up the job, and when?",
-    .text = "on which rank the path of a job is and when: the ranks that others wait for",
+    .text = "the critical path of a job: which rank the others wait for, and when",
     COLUMNS(columns_of_job_path),
     ARGUMENTS(arguments_of_job_path),
     .produce = job_path_produce,

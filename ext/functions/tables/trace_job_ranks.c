@@ -7,25 +7,28 @@
 
 static const struct table_column columns_of_job_ranks[] = {
     {"kind", "TEXT",
-     "'step'; 'collective'; 'exposed': time of a step in a collective that no other work hides; "
-     "of files without device work 'host_collective', and 'host_wait': time in which the thread "
-     "of the step may wait for one"},
+     "'step'; 'collective'; 'exposed': time in which a step is in a collective that no other work "
+     "hides. In files without device work, 'host_collective', and 'host_wait': time in which the "
+     "step's thread may wait for one"},
     {"rank", "INTEGER", "rank"},
     {"file", "TEXT", "path"},
     {"iteration", "INTEGER",
-     "number of the step; NULL of 'exposed' and 'host_wait', in files without steps, and of "
-     "collectives in no step"},
+     "number of the step; NULL for 'exposed' and 'host_wait', for collectives outside of steps, "
+     "and in files without steps"},
     {"start_ns", "INTEGER",
-     "ns, absolute; of a step the start of its window; NULL: a file without events"},
-    {"end_ns", "INTEGER", "ns, the end of the same"},
-    {"event", "INTEGER", "position of the collective in the file's traceEvents"},
+     "ns, absolute start; of a step, the start of its window; NULL for a file without events"},
+    {"end_ns", "INTEGER", "ns, absolute end; NULL for a file without events"},
+    {"event", "INTEGER", "position of the collective in the file's traceEvents; NULL for a step"},
     {"queued_behind", "INTEGER",
-     "event of the collective that ended on its stream at most 10 us before it; NULL: none"},
+     "event of the collective that ended on the same stream at most 10 us earlier; NULL: none"},
     {"process_group", "TEXT",
-     "process group of the collective; NULL: the host runs it, not to be matched, as a send"},
-    {"process_group_ranks", "TEXT", "what its args say of the ranks of the group; or NULL"},
+     "process group of the collective; NULL: it runs on the host and cannot be matched, such as a "
+     "send"},
+    {"process_group_ranks", "TEXT",
+     "ranks of the process group, from the args; NULL if not recorded"},
     {"name", "TEXT", "stable name of the collective"},
-    {"waits_for_all", "INTEGER", "1: by its name all wait for all, as in AllReduce; else 0"},
+    {"waits_for_all", "INTEGER",
+     "1 if every rank waits for all others, judged by the name (AllReduce, for example), else 0"},
 };
 
 static const struct argument arguments_of_job_ranks[] = {
@@ -161,10 +164,9 @@ static int job_ranks_produce(struct call *call, struct rows **rows)
 const struct table_function trace_job_ranks_function = {
     .name = "trace_job_ranks",
     .family = FAMILY_RANKS_AND_THE_JOB,
-    .question = "Files on many machines: what is collected of each rank?",
-    .text = "what the path of a job asks of each rank: rows for trace_job_schedule, made "
-            "where the "
-            "files of the rank are",
+    .question = "Which rows of each rank does the path of a job need?",
+    .text =
+        "the rows of each rank that trace_job_schedule needs; run it where the rank's files are",
     COLUMNS(columns_of_job_ranks),
     ARGUMENTS(arguments_of_job_ranks),
     .produce = job_ranks_produce,

@@ -8,13 +8,13 @@ static const struct table_column columns_of_long_steps[] = {
     {"side", "TEXT", "'control' or 'test'"},
     {"iteration", "INTEGER", "number of the step"},
     {"is_left_out", "INTEGER",
-     "1 if trace_verdict leaves it out, 0 if it is the longest of the others and much longer than "
-     "their median"},
-    {"ms", "REAL", "ms, its length"},
-    {"median_ms", "REAL", "ms, the median of the steps that are kept"},
-    {"rank", "INTEGER", "of what it has most more of than the mean of the steps: the rank"},
-    {"class", "TEXT", "of the same, as trace_step_time has it"},
-    {"name", "TEXT", "of the same: top_op, as trace_step_time has it"},
+     "1 if trace_verdict leaves the step out; 0 if it is the longest remaining step and much "
+     "longer than their median"},
+    {"ms", "REAL", "ms, length of the step"},
+    {"median_ms", "REAL", "ms, median of the remaining steps"},
+    {"rank", "INTEGER", "rank of the part that exceeds its mean over the steps most"},
+    {"class", "TEXT", "class of that part in trace_step_time"},
+    {"name", "TEXT", "name of that part: its top_op in trace_step_time"},
 };
 
 enum { LONG_CLOCK = 6 };
@@ -59,8 +59,9 @@ const struct table_function trace_long_steps_function = {
     .name = "trace_long_steps",
     .family = FAMILY_THE_ANSWER,
     .question = "Which steps are outliers, and what fills them?",
-    .text = "the steps that trace_verdict leaves out, the longest other one if it is long, and "
-            "what they have more of than others",
+    .text =
+        "outliers: the steps that trace_verdict leaves out, the longest remaining one if it is "
+        "long, and the part that each has most more of than the others",
     COLUMNS(columns_of_long_steps),
     ARGUMENTS(arguments_of_long_steps),
     .produce = long_steps_produce,

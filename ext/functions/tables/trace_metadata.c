@@ -9,7 +9,8 @@ static const struct table_column columns_of_metadata[] = {
     {"file", "TEXT", "path"},
     {"rank", "INTEGER", "rank"},
     {"key", "TEXT", "top-level key of the document, except traceEvents"},
-    {"value", "", "text, number, 1 and 0 for true and false, NULL; an object or array is its JSON"},
+    {"value", "",
+     "text or number; 1 and 0 for true and false; JSON for an object or array; NULL for null"},
 };
 
 static const struct argument arguments_of_metadata[] = {{TRACE_ARGUMENT}};
@@ -50,7 +51,7 @@ const struct table_function trace_metadata_function = {
     .name = "trace_metadata",
     .family = FAMILY_EVENTS_AND_FILES,
     .question = "Which devices, ranks and versions do the files name?",
-    .text = "the top-level keys of a trace's files except traceEvents, a row each",
+    .text = "the top-level keys of a trace's files except traceEvents, one row per file and key",
     COLUMNS(columns_of_metadata),
     ARGUMENTS(arguments_of_metadata),
     .produce = metadata_produce,

@@ -10,17 +10,17 @@ enum { OPS_SHORT_NAME = 5, OPS_SELF_DURATION = 8 };
 static const struct table_column columns_of_ops[] = {
     {"rank", "INTEGER", "rank"},
     {"iteration", "INTEGER", "number of the step; NULL outside of every step"},
-    {"device", "TEXT", "CPU or GPU"},
+    {"device", "TEXT", "'CPU' or 'GPU'"},
     {"cat", "TEXT", "category"},
     {"name", "TEXT", "name"},
     [OPS_SHORT_NAME] = {"short_name", "TEXT", "trace_short_name(name)"},
-    {"counts", "INTEGER", "events"},
-    {"total_duration", "REAL", "us, the sum of their durations"},
+    {"counts", "INTEGER", "number of events"},
+    {"total_duration", "REAL", "us, sum of their durations"},
     [OPS_SELF_DURATION] = {"self_duration", "REAL",
-                           "us, the part of total_duration outside nested events"},
-    {"mean_duration", "REAL", "us"},
-    {"min_duration", "REAL", "us"},
-    {"max_duration", "REAL", "us"},
+                           "us, sum of their durations without nested events"},
+    {"mean_duration", "REAL", "us, mean duration"},
+    {"min_duration", "REAL", "us, shortest duration"},
+    {"max_duration", "REAL", "us, longest duration"},
 };
 
 static const unsigned char served_of_ops[COUNT_OF(columns_of_ops)] = {

@@ -6,24 +6,28 @@
 
 static const struct table_column columns_of_step_path[] = {
     {"rank", "INTEGER", "rank; NULL in sums over all steps"},
-    {"iteration", "INTEGER", "number of the step; NULL in these and in a file without steps"},
-    {"class", "TEXT", "as trace_step_time has it"},
-    {"annotation", "TEXT", "innermost user annotation around the launch, or around the host"},
+    {"iteration", "INTEGER",
+     "number of the step; NULL in sums over all steps and in a file without steps"},
+    {"class", "TEXT", "as in trace_step_time"},
+    {"annotation", "TEXT",
+     "innermost user annotation around the launch or the host event; NULL: none"},
     {"module", "TEXT", "innermost nn.Module around it, else top_op"},
     {"top_op", "TEXT", "outermost operator around it, else the outermost event"},
     {"op", "TEXT",
-     "the call that launched or the host was in, or a gap, as in `between X and Y`; else the "
-     "innermost operator"},
+     "the call that launched the work or that the host is in, or a gap such as `between X and Y`; "
+     "else the innermost operator"},
     {"kernel", "TEXT", "the device work; NULL while the device is idle"},
     {"time", "REAL", "us"},
     {"time_ns", "INTEGER", "ns"},
     {"kernels", "INTEGER",
-     "events of device work that start in the step; of hidden ones time is 0"},
-    {"step_count", "INTEGER", "steps that the row is a sum over"},
+     "kernels, copies and fills that start in the step; hidden ones count, too, but take no time"},
+    {"step_count", "INTEGER", "steps that the row sums up"},
     {"area", "TEXT",
-     "part of the program: annotation, else an nn.Module, else 'backward', else top_op"},
-    {"family", "TEXT", "area without the number of an instance, as of the layers of a model"},
-    {"top_name", "TEXT", "top_op; in place of a Python frame the annotation or module around it"},
+     "part of the program: the annotation, else an nn.Module, else 'backward', else top_op"},
+    {"family", "TEXT",
+     "area without the number of an instance, so that all layers of a model are one family"},
+    {"top_name", "TEXT",
+     "top_op, but a Python frame is replaced by the annotation or module around it"},
 };
 
 static const struct argument arguments_of_step_path[] = {
@@ -32,7 +36,7 @@ static const struct argument arguments_of_step_path[] = {
     {"iterations", TAKES_ITERATIONS, false, STEADY_STEPS_TEXT},
     {STEP_CLOCK_ARGUMENT},
     {"per", TAKES_TEXT, false,
-     "rows are of each 'step', or sums over all steps of the 'trace'; default 'step'"},
+     "'step': rows per step; 'trace': sums over all steps; default 'step'"},
     {STEPS_ARGUMENT},
 };
 

@@ -9,15 +9,16 @@ static const struct table_column columns_of_step_time[] = {
     {"rank", "INTEGER", "rank"},
     {"iteration", "INTEGER", "number of the step; NULL in a file without steps"},
     {"class", "TEXT",
-     "compute, comm, memory: the device works; idle_host, idle_call, idle_unrecorded: the host has "
-     "not begun to launch the next work; idle_launch: it launches it; idle_wait: it has launched "
-     "it; host, call, unrecorded: in a file without device work; NULL: a step of no length"},
+     "the device works: compute, comm or memory. The device is idle: idle_host, idle_call or "
+     "idle_unrecorded: the host has not started to launch the next work; idle_launch: the host is "
+     "launching it; idle_wait: it is launched and has not started. In a file without device work: "
+     "host, call or unrecorded. NULL: a step of no length"},
     {"name", "TEXT",
-     "what the device or the host did, by level; of a gap what the host did around it, as in "
-     "`between X and Y`; NULL if that is not recorded"},
+     "the work of the device or the host, at the given level; for a gap the host events around it: "
+     "`between X and Y`; NULL if not recorded"},
     {"time", "REAL", "us"},
     {"time_ns", "INTEGER", "ns"},
-    {"stratum", "TEXT", "of the step: its phase and size; NULL if its name tells none"},
+    {"stratum", "TEXT", "phase and size of the step; NULL if its name has none"},
 };
 
 static const struct argument arguments_of_step_time[] = {
@@ -25,8 +26,8 @@ static const struct argument arguments_of_step_time[] = {
     {JOB_RANKS_ARGUMENT},
     {"iterations", TAKES_ITERATIONS, false, STEADY_STEPS_TEXT},
     {"level", TAKES_TEXT, false,
-     "what names are: 'op', 'top_op', 'module' (without modules as 'top_op'), 'annotation' or "
-     "'kernel'; default 'op'"},
+     "what a name is: 'op', 'top_op', 'module' ('top_op' if no modules were recorded), "
+     "'annotation' or 'kernel'; default 'op'"},
     {STEP_CLOCK_ARGUMENT},
     {"capture", TAKES_CAPTURE, false, CAPTURE_TEXT},
     {STEPS_ARGUMENT},
@@ -44,8 +45,9 @@ const struct table_function trace_step_time_function = {
     .name = "trace_step_time",
     .family = FAMILY_TIME_OF_A_STEP,
     .question = "Where does the time of each step of one trace go?",
-    .text = "where the time of each step went, in parts that add up to its length: trace_step_path "
-            "at one level",
+    .text =
+        "where the time of each step went, in parts that add up to its length; trace_step_path at "
+        "one level",
     COLUMNS(columns_of_step_time),
     ARGUMENTS(arguments_of_step_time),
     .produce = step_time_produce,

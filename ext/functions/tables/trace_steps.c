@@ -6,18 +6,23 @@
 
 static const struct table_column columns_of_steps[] = {
     {"rank", "INTEGER", "rank of the file"},
-    {"iteration", "INTEGER", "N of ProfilerStep#N; of steps by annotation 0, 1, 2, ... by start"},
+    {"iteration", "INTEGER",
+     "N of ProfilerStep#N; for steps given by annotations, 0, 1, 2, ... by start"},
     {"ts", "REAL", "us from the earliest event of the rank"},
-    {"dur", "REAL", "us, of the event"},
+    {"dur", "REAL", "us, duration of the event"},
     {"file", "TEXT", "path"},
     {"ts_ns", "INTEGER", "ns, absolute"},
     {"dur_ns", "INTEGER", "ns"},
     {"name", "TEXT", "name of the event"},
-    {"phase", "TEXT", "what a serving framework does in it: prefill, decode, mixed, ..."},
-    {"batch_size", "INTEGER", "requests"},
-    {"padded_size", "INTEGER", "requests, with those that only fill a graph"},
-    {"tokens", "INTEGER", "tokens; of diffusion, pixels"},
-    {"stratum", "TEXT", "the phase, and the size rounded up, as in decode 32"},
+    {"phase", "TEXT",
+     "phase of a serving framework's step, such as prefill, decode or mixed; NULL if the name has "
+     "none"},
+    {"batch_size", "INTEGER", "requests in the batch; NULL if the name has none"},
+    {"padded_size", "INTEGER",
+     "requests including the padding of a CUDA graph; NULL if the name has none"},
+    {"tokens", "INTEGER", "tokens, or pixels for diffusion; NULL if the name has none"},
+    {"stratum", "TEXT",
+     "phase and size, rounded up, such as 'decode 32'; NULL if the name has none"},
 };
 
 static const struct argument arguments_of_steps[] = {{TRACE_ARGUMENT}, {STEPS_ARGUMENT}};
@@ -87,7 +92,7 @@ const struct table_function trace_steps_function = {
     .name = "trace_steps",
     .family = FAMILY_TIME_OF_A_STEP,
     .question = "Which steps are there, how long, and of which phase?",
-    .text = "the steps of a trace, a row each",
+    .text = "the steps of a trace, one row per step and rank",
     COLUMNS(columns_of_steps),
     ARGUMENTS(arguments_of_steps),
     .produce = steps_produce,

@@ -10,18 +10,21 @@ static const struct table_column columns_of_subtree[] = {
     {"file", "TEXT", "path"},
     {"event", "INTEGER", "position in the file's traceEvents"},
     {"parent", "INTEGER",
-     "event that encloses it on its thread; of device work its launch; NULL of a root"},
+     "event that encloses it on its thread; for device work, its launch; NULL for a root"},
     {"depth", "INTEGER", "0 for a root"},
-    {"device", "TEXT", "CPU or GPU"},
+    {"device", "TEXT", "'CPU' or 'GPU'"},
     {"cat", "TEXT", "category"},
     {"name", "TEXT", "name"},
     {"ts", "REAL", "us from the earliest event of the rank"},
     {"dur", "REAL", "us"},
-    {"num_kernels", "INTEGER", "device work launched by it and by all below it; of device work 1"},
-    {"kernel_dur_sum", "REAL", "us, of this work"},
-    {"first_kernel_start", "REAL", "us from the earliest event of the rank; NULL without work"},
-    {"last_kernel_end", "REAL", "us from the earliest event of the rank"},
-    {"kernel_span", "REAL", "us, from the first start to the last end"},
+    {"num_kernels", "INTEGER",
+     "kernels, copies and fills launched in the subtree of the event; 1 for device work"},
+    {"kernel_dur_sum", "REAL", "us, sum of the durations of that work"},
+    {"first_kernel_start", "REAL",
+     "us from the earliest event of the rank; NULL without device work"},
+    {"last_kernel_end", "REAL", "us from the earliest event of the rank; NULL without device work"},
+    {"kernel_span", "REAL",
+     "us from first_kernel_start to last_kernel_end; NULL without device work"},
 };
 
 enum { SUBTREE_ROOT = 2 };
@@ -30,7 +33,7 @@ static const struct argument arguments_of_subtree[] = {
     {TRACE_ARGUMENT},
     {RANKS_ARGUMENT},
     {"root", TAKES_INTEGERS, false,
-     "event of trace_events, or a JSON array of these; default each that is below no other"},
+     "event number of trace_events, or a JSON array of them; default every outermost event"},
 };
 
 /* Adds us from the origin of the rank. */
@@ -121,8 +124,9 @@ const struct table_function trace_subtree_function = {
     .name = "trace_subtree",
     .family = FAMILY_OPERATORS_AND_KERNELS,
     .question = "What is nested in an event, and what did it launch?",
-    .text = "events, what is nested in them and the device work that they launched, with counts "
-            "and times of it",
+    .text =
+        "events with everything nested in them and the device work that they launched, with counts "
+        "and times",
     COLUMNS(columns_of_subtree),
     ARGUMENTS(arguments_of_subtree),
     .typical_rows = 100000,

@@ -5,17 +5,16 @@
 #include "functions/facts/call_work.h"
 
 static const struct table_column columns_of_work_diff[] = {
-    {"name", "TEXT", "stable name of the operator or the kernel"},
+    {"name", "TEXT", "stable name of the operator or kernel"},
     {"kind", "TEXT", "'operator' or 'kernel'"},
-    {"control_counts", "REAL", "executions per step in control, the median over the steps"},
-    {"test_counts", "REAL", "the same in test"},
-    {"control_low", "INTEGER", "the fewest executions in a step of control"},
-    {"control_high", "INTEGER", "the most executions in a step of control"},
-    {"test_low", "INTEGER", "the fewest executions in a step of test"},
-    {"test_high", "INTEGER", "the most executions in a step of test"},
-    {"median_duration", "REAL", "us, of the executions of both sides"},
-    {"size", "REAL",
-     "us per step: the difference of the counts, without its sign, times median_duration"},
+    {"control_counts", "REAL", "executions per step in control, median over the steps"},
+    {"test_counts", "REAL", "the same for test"},
+    {"control_low", "INTEGER", "fewest executions in a step of control"},
+    {"control_high", "INTEGER", "most executions in a step of control"},
+    {"test_low", "INTEGER", "fewest executions in a step of test"},
+    {"test_high", "INTEGER", "most executions in a step of test"},
+    {"median_duration", "REAL", "us, median over the executions of both sides"},
+    {"size", "REAL", "us per step: |test_counts - control_counts| times median_duration"},
     {"text", "TEXT", "the change in words, with the name as trace_label gives it"},
 };
 
@@ -68,7 +67,7 @@ static int work_diff_produce(struct call *call, struct rows **rows)
 const struct table_function trace_work_diff_function = {
     .name = "trace_work_diff",
     .family = FAMILY_OPERATORS_AND_KERNELS,
-    .question = "Which operators or kernels run more or less often a step?",
+    .question = "Which operators or kernels run more or less often per step?",
     .text = "operators and kernels that run more or less often in another trace",
     COLUMNS(columns_of_work_diff),
     ARGUMENTS(arguments_of_work_diff),
