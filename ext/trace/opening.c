@@ -268,6 +268,36 @@ bool trace_open(struct trace *const *traces, const struct trace_request *request
     return done;
 }
 
+bool trace_of_rank(struct trace *trace, const struct trace *from, int64_t rank,
+                   struct failure *failure)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < from->count; i++)
+        count += from->members[i].chosen && from->members[i].rank == rank;
+    *trace = (struct trace){.members = memory_zeroed(count, sizeof *trace->members),
+                            .ranks = memory_zeroed(1, sizeof *trace->ranks),
+                            .origins = memory_zeroed(1, sizeof *trace->origins),
+                            .replicas = from->replicas};
+    if (!trace->members || !trace->ranks || !trace->origins)
+        return failure_memory(failure);
+    for (size_t i = 0; i < from->count; i++) {
+        const struct trace_member *member = &from->members[i];
+        if (!member->chosen || member->rank != rank)
+            continue;
+        struct trace_member *own = &trace->members[trace->count++];
+        *own = *member;
+        own->file->references++;
+        own->own_steps = NULL;
+        own->unshared = NULL;
+        own->unshared_key = 0;
+        own->rank_index = 0;
+        trace->origins[0] = from->origins[member->rank_index];
+    }
+    trace->ranks[0] = rank;
+    trace->rank_count = 1;
+    return true;
+}
+
 void trace_close(struct trace *trace)
 {
     for (size_t i = 0; trace->members && i < trace->count; i++) {

@@ -12,6 +12,11 @@
 bool trace_open(struct trace *const *traces, const struct trace_request *requests, size_t count,
                 struct cache *cache, struct failure *failure);
 
+/* Makes a trace of the chosen files of a rank of another one, which is to stay open as long. It is
+** to be closed on failure, too. */
+bool trace_of_rank(struct trace *trace, const struct trace *from, int64_t rank,
+                   struct failure *failure);
+
 /* Does nothing to a zeroed struct. */
 void trace_close(struct trace *trace);
 

@@ -134,10 +134,11 @@ bool call_common_ranks(struct call *call, struct common_ranks *common)
     return done;
 }
 
+static const char *const subjects[] = {"control", "test"};
+
 bool call_sides_open_as(struct call *call, const struct call_sides_request *request,
                         struct call_trace *opened)
 {
-    static const char *const subjects[] = {"control", "test"};
     struct call_trace_request requests[2];
     for (int i = 0; i < 2; i++)
         requests[i] = (struct call_trace_request){.side = i,
@@ -153,6 +154,22 @@ bool call_sides_open(struct call *call, struct call_trace *opened)
 {
     const struct call_sides_request request = {.quoted = false};
     return call_sides_open_as(call, &request, opened);
+}
+
+bool call_trace_of_rank(struct call *call, const struct call_trace *from, int side, int64_t rank,
+                        const struct selection *iterations, struct call_trace *opened)
+{
+    struct selection wanted = {.kind = SELECT_DEFAULT};
+    *opened = (struct call_trace){.trace = {.count = 0}};
+    bool done =
+        call_selection(call, iterations, argument_of(call, NAMES_ITERATIONS, side), &wanted) &&
+        trace_of_rank(&opened->trace, &from->trace, rank, &call->failure) &&
+        trace_choose_steps(&opened->trace, &wanted, STEPS_OF_RANKS, subjects[side], &opened->steps,
+                           &call->failure);
+    selection_clear(&wanted);
+    if (!done)
+        call_trace_close(opened);
+    return done;
 }
 
 void call_trace_close(struct call_trace *opened)

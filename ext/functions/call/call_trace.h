@@ -58,6 +58,11 @@ struct call_sides_request {
 bool call_sides_open_as(struct call *call, const struct call_sides_request *request,
                         struct call_trace *opened);
 
+/* Opens one of the ranks of a side that is open, and stays so as long, with steps as it was opened
+** with. On failure, as call_trace_open(). */
+bool call_trace_of_rank(struct call *call, const struct call_trace *from, int side, int64_t rank,
+                        const struct selection *iterations, struct call_trace *opened);
+
 /* Finds the ranks that two traces have in common (Q1.4): if two or more are not left out, they are
 ** compared as a job by default. */
 bool call_common_ranks(struct call *call, struct common_ranks *common);

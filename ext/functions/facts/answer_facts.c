@@ -69,15 +69,25 @@ static bool list_units(struct answer_facts *facts)
     return true;
 }
 
+/* Opens a rank of a job; its files are open already. */
+static bool open_rank(struct answer_facts *facts, struct answer_unit *unit)
+{
+    bool done = true;
+    for (int side = 0; side < 2 && done; side++)
+        done = call_trace_of_rank(facts->call, &facts->each[side], side, unit->rank,
+                                  facts->pair.iterations[side], &unit->opened[side]);
+    unit->open = true;
+    return done;
+}
+
 static bool facts_units(struct answer_facts *facts)
 {
+    const struct selection *each = facts->pair.ranks.each;
     bool done = facts->has_units || (facts_each(facts) && list_units(facts));
     for (size_t i = 0; done && !facts->has_units && i < facts->unit_count; i++) {
         struct answer_unit *unit = &facts->units[i];
-        const struct selection *each = facts->pair.ranks.each;
-        struct selection own = {.kind = SELECT_LIST, .values = &unit->rank, .count = 1};
         done = facts->pair.is_job
-                   ? open_sides(facts, &own, &own, unit->opened, &unit->open)
+                   ? open_rank(facts, unit)
                    : open_sides(facts, &each[0], &each[1], unit->opened, &unit->open);
     }
     facts->has_units = done;
