@@ -1,4 +1,4 @@
--- aten_op_kernels_and_delay: which kernels ATen operators launch, and how late these are launched and start.
+-- aten_op_kernels_and_delay: the kernels that ATen operators launch, and the delays of launch and start.
 -- Family: analyses of HTA
 -- Question: Which kernels does each ATen operator launch, and how late?
 --
@@ -6,24 +6,24 @@
 --   :trace                       trace required directory, file, pattern or JSON array of these
 --   :ranks                       ranks          integer, JSON array or 'all'; default 'all'
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
---   :include_memory_events       0|1            1 with copies and fills; default 0
+--   :include_memory_events       0|1            1: include copies and fills; default 0
 -- Columns
 --   rank                      INTEGER  rank
---   aten_op_name              TEXT     operator, its stable name
+--   aten_op_name              TEXT     stable name of the operator
 --   kernel_sequence           TEXT     names of its kernels, joined by ' -> '
---   occurrence_count          INTEGER  times it launched this sequence
---   avg_aten_op_launch_delay  REAL     us, from the start of the operator to its first launch
---   avg_runtime_delay         REAL     us, from the start of that launch to the start of the first kernel
+--   occurrence_count          INTEGER  number of times that it launched this sequence
+--   avg_aten_op_launch_delay  REAL     us, mean from the start of the operator to its first launch
+--   avg_runtime_delay         REAL     us, mean from the start of that launch to the start of the first kernel
 -- Grain: one row per rank, operator and sequence, the most frequent first.
 -- Rules:
---   1. The operator of device work is op of trace_kernel_owners (A11), if it is named aten::... Work has no
---      other one around that: each work counts once.
---   2. The kernels of an operator are in order of the start of their launches, then their own, then name.
+--   1. The operator of device work is op of trace_kernel_owners (A11), if its name begins with aten::. So each kernel
+--      counts once, not also for the operators around that one.
+--   2. The kernels of an operator are ordered by the start of the launch, then the start of the kernel, then name.
 --   3. With include_memory_events = 0, work of type MEMORY (K1) is left out.
 -- Reference: HTA TraceAnalysis.get_aten_op_kernels_and_delay
--- Differs from HTA: the operator is on the launch's thread and launches itself, a launch that launched
---   nothing does no harm, and ranks do not add to one another (D32); every kind of launch counts (D29);
---   waiting for the device is not work (D24); means are not rounded.
+-- Differs from HTA: the operator is on the launch's thread and launches the kernel itself; a launch without device
+--   work is harmless; ranks are not mixed (D32); every kind of launch counts (D29); synchronization is not work (D24);
+--   means are not rounded.
 WITH owned AS MATERIALIZED (
   SELECT file, event, launch, op, op_event
   FROM trace_kernel_owners(:trace, coalesce(:ranks, 'all'), 'all')

@@ -1,4 +1,4 @@
--- comm_comp_overlap: how much of each rank's communication is hidden behind computation.
+-- comm_comp_overlap: the share of each rank's communication that computation hides.
 -- Family: analyses of HTA
 -- Question: How much communication is hidden behind computation?
 --
@@ -10,18 +10,18 @@
 --   rank                    INTEGER  rank
 --   comp_comm_overlap_pctg  REAL     percent of communication time that overlaps computation, two decimals;
 --                                    NULL without communication
---   hidden_time             REAL     us of communication that overlaps computation; NULL without communication
---   exposed_time            REAL     us of communication that does not; NULL without communication
---   pid                     any      device, of work that has a category; else NULL
--- Grain: one row per rank and device that has work, by these.
+--   hidden_time             REAL     us of hidden communication, which overlaps computation; NULL without communication
+--   exposed_time            REAL     us of exposed communication; NULL without communication
+--   pid                     any      device; NULL for work without a category
+-- Grain: one row per rank and device with work, in this order.
 -- Rules:
 --   1. Communication and computation are device work of these types (K1 to K4).
---   2. Both are sets of instants: an instant counts once, however many kernels run.
+--   2. Time is a union: an instant counts once, however many kernels run.
 --   3. hidden_time and exposed_time add up to the time in which communication runs.
 -- Reference: HTA TraceAnalysis.get_comm_comp_overlap
--- Differs from HTA: the category tells the type (D26, D27); nanoseconds are kept (D4); a rank without
---   device work has no row (D39); device work without a launch is cut with the last step by its own
---   start, not left out (D41); each device of a rank has a row (D43).
+-- Differs from HTA: the type follows the category (D26, D27); nanoseconds are kept (D4); a rank without
+--   device work has no row (D39); device work without a launch belongs to the step in which it starts,
+--   and is not left out (D41); each device of a rank has a row (D43).
 WITH work AS (
   SELECT rank, CASE WHEN cat IS NOT NULL THEN pid END AS pid, ts_ns, dur_ns, trace_kernel_type(name, cat) AS type
   FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0))

@@ -1,6 +1,6 @@
--- compare_traces: operators and kernels of two traces side by side, as HTA has them.
+-- compare_traces: operators and kernels of two traces side by side, in HTA's format.
 -- Family: analyses of HTA
--- Question: How do counts and durations by name compare, as in HTA?
+-- Question: How do counts and durations by name compare (HTA)?
 --
 -- Parameters
 --   :control            trace required baseline trace
@@ -15,18 +15,18 @@
 --   :steps              steps          which events are steps: 'auto', 'profiler',
 --                                      a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
---   name                      TEXT     name of operators and kernels
---   control_counts            INTEGER  events in control
+--   name                      TEXT     name of the operator or kernel
+--   control_counts            INTEGER  number of events in control
 --   control_total_duration    REAL     us, sum of their durations in control
---   test_counts               INTEGER  events in test
---   test_total_duration       REAL     us, the same in test
---   diff_counts               INTEGER  test minus control
+--   test_counts               INTEGER  number of events in test
+--   test_total_duration       REAL     us, the same for test
+--   diff_counts               INTEGER  events, test minus control
 --   diff_duration             REAL     us, test minus control
---   counts_change_categories  TEXT     +, - or =: the sign of diff_counts
+--   counts_change_categories  TEXT     '+', '-' or '=': the sign of diff_counts
 -- Grain: one row per name; names of control first, then those only in test.
 -- Reference: HTA TraceDiff.compare_traces
 -- Differs from HTA: nanoseconds are kept (D4), device work of stream 0 counts (D5),
--- the category tells host from device (D23).
+-- the category separates host from device (D23).
 SELECT name, control_counts, control_total_duration, test_counts,
        test_total_duration, diff_counts, diff_duration,
        counts_change_categories

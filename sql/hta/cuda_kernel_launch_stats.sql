@@ -1,4 +1,4 @@
--- cuda_kernel_launch_stats: how long launches take, kernels wait after their launch, and kernels run.
+-- cuda_kernel_launch_stats: durations of launches and of their kernels, and the delay between them.
 -- Family: analyses of HTA
 -- Question: How long does each launch take, and its kernel then wait?
 --
@@ -6,23 +6,23 @@
 --   :trace                       trace required directory, file, pattern or JSON array of these
 --   :ranks                       ranks          integer, JSON array or 'all'; default 'all'
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
---   :include_memory_events       0|1            0 without copies and fills; default 1
+--   :include_memory_events       0|1            0: exclude copies and fills; default 1
 -- Columns
 --   rank          INTEGER  rank
---   correlation   INTEGER  of the launch and its work
---   cpu_duration  REAL     us, of the call
---   gpu_duration  REAL     us, of the work
---   launch_delay  REAL     us, from the end of the call to the start of the work; 0 if that is earlier
+--   correlation   INTEGER  correlation id that the launch and its work share
+--   cpu_duration  REAL     us, duration of the call
+--   gpu_duration  REAL     us, duration of the work
+--   launch_delay  REAL     us from the end of the call to the start of the work; 0 if the work starts earlier
 --   file          TEXT     path
---   launch        INTEGER  event of the call: with file, its key
--- Grain: one row per device work that has a launch (T10), by rank, launch and start.
+--   launch        INTEGER  event of the call; (file, launch) identifies the call
+-- Grain: one row per kernel, copy or fill with a launch (T10), by rank, launch and start.
 -- Rules:
---   1. Each device work is joined to its launch. A call that launched several has a row for each: to
---      count it once, GROUP BY file, launch.
+--   1. Each kernel, copy or fill is joined to its launch. A call that launched several has several rows. To count it
+--      once, GROUP BY file, launch.
 --   2. With include_memory_events = 0, work of type MEMORY (K1) is left out.
 -- Reference: HTA TraceAnalysis.get_cuda_kernel_launch_stats
--- Differs from HTA: every kind of launch counts, cuLaunchKernel, hip and graphs among them (D29); no
---   cross joins over a missing correlation (D11); waiting for the device is not work (D24);
+-- Differs from HTA: every kind of launch counts, including cuLaunchKernel, hip and graphs (D29); no
+--   cross joins over a missing correlation (D11); synchronization is not work (D24);
 --   nanoseconds are kept (D4).
 WITH work AS (
   SELECT rank, file, event, link, correlation, ts_ns, dur_ns, trace_kernel_type(name, cat) AS type

@@ -9,33 +9,32 @@
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
 -- Columns
 --   rank       INTEGER  rank
---   iteration  INTEGER  number of the launch's step; NULL outside of every step
---   name       TEXT     kernel, as CUPTI has it; __missing__ where it does not know the name
---   op         TEXT     innermost operator around the launch
---   top_op     TEXT     outermost operator around the launch
---   op_stack   TEXT     JSON array of their names, from top_op to op
+--   iteration  INTEGER  number of the step of the launch; NULL outside of every step
+--   name       TEXT     kernel name from CUPTI; __missing__ if CUPTI does not know it
+--   op         TEXT     innermost operator around the launch; NULL without a launch
+--   top_op     TEXT     outermost operator around the launch; NULL without a launch
+--   op_stack   TEXT     JSON array of the operators from top_op to op
 --   counters   TEXT     JSON object of the counters: counters ->> '$."smsp__inst_executed.sum"'
---   ts         REAL     us from the earliest event of the rank; the profiler makes it up, only the order counts
---   dur        REAL     us, likewise
---   launch     INTEGER  event of the call that launched it; NULL if it is not known (rule 3)
+--   ts         REAL     us from the earliest event of the rank, invented by the profiler: only the order counts
+--   dur        REAL     us, invented likewise
+--   launch     INTEGER  event of the call that launched it; NULL: not known (rule 3)
 --   file       TEXT     path
 --   event      INTEGER  position in the file's traceEvents
 -- Grain: one row per event of category cuda_profiler_range that has a ts, by rank and time.
 -- Rules:
---   1. Launches are the calls (T10) whose name is like *Launch*Kernel*, but for those that another one encloses:
---      calls of the driver inside a call of the runtime.
---   2. Nothing in a trace says which launch a range is of. Of each file, the first range, by ts and then by place in
---      the file, is of the first launch, and so on.
---   3. If a file has more ranges than launches, or fewer, then launch, op, top_op, op_stack and iteration are NULL.
+--   1. Launches are the calls (T10) with a name like *Launch*Kernel*, except driver calls inside a runtime call.
+--   2. A trace does not record the launch of a range. So the first range of a file, by ts and then by place in the
+--      file, gets the first launch, and so on.
+--   3. If a file has more or fewer ranges than launches, then launch, op, top_op, op_stack and iteration are NULL.
 --   4. Operators are the cpu_op (A11.5) that enclose the launch on its thread (T5).
---   5. A range counts if its launch does (T13); without a launch, if it does itself.
---   6. Ranges are recorded by experimental_config=_ExperimentalConfig(profiler_metrics=[...],
---      profiler_measure_per_kernel=True), if PyTorch was built with CUPTI's range profiler. Other builds ignore it
---      without an error and write no ranges, so there are no rows: PyTorch 2.11 for CUDA 13 is one
+--   5. A range counts if its launch counts (T13). Without a launch, its own start decides.
+--   6. To record ranges, pass experimental_config=_ExperimentalConfig(profiler_metrics=[...],
+--      profiler_measure_per_kernel=True) to a PyTorch that was built with CUPTI's range profiler. Other builds, such as
+--      PyTorch 2.11 for CUDA 13, ignore the option without an error and write no ranges, so there are no rows
 --      (https://github.com/pytorch/kineto/pull/1412).
 -- Reference: HTA TraceAnalysis.get_cupti_counter_data_with_operators
--- Differs from HTA: where ranges and launches are not equally many their counters are here, without operators;
---   all kinds of launches count; ranges are paired with launches before the last step is left out (D42).
+-- Differs from HTA: if the numbers of ranges and launches differ, the counters are still listed, without operators;
+--   every kind of launch counts; ranges are paired with launches before the last step is left out (D42).
 WITH range AS (
   SELECT rank, file, event, name, ts, dur, args, ts_ns,
          row_number() OVER (PARTITION BY file ORDER BY ts_ns, event) AS place,

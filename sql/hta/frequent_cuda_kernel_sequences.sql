@@ -1,4 +1,4 @@
--- frequent_cuda_kernel_sequences: which sequences of kernels an operator launches, and how often.
+-- frequent_cuda_kernel_sequences: the sequences of kernels that an operator launches, and how often.
 -- Family: analyses of HTA
 -- Question: Which sequences of kernels does an operator often launch?
 --
@@ -8,23 +8,22 @@
 --                                               with * or ?, a GLOB pattern for the whole name
 --   :ranks                       ranks          integer, JSON array or 'all'; default 'all'
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
---   :min_pattern_len             INTEGER>=0     least number of kernels in a sequence; default 3
+--   :min_pattern_len             INTEGER>=0     smallest number of kernels in a sequence; default 3
 -- Columns
 --   rank                 INTEGER  rank
---   pattern              TEXT     the operator and its kernels, joined by |
---   count                INTEGER  times it was launched
---   gpu_kernel_duration  REAL     us, of the kernels
---   cpu_op_duration      REAL     us, of the operators
+--   pattern              TEXT     the operator and its kernels, joined by '|'
+--   count                INTEGER  number of times that it was launched
+--   gpu_kernel_duration  REAL     us, sum over the kernels
+--   cpu_op_duration      REAL     us, sum over the operators
 -- Grain: one row per rank and pattern, the most frequent first.
 -- Rules:
---   1. Operators are host events, but not calls (T10), whose name contains operator_name or matches its
---      pattern, and that are not nested in another such event (T5).
---   2. An operator's kernels are the device work whose launches are nested in it, by their start, then
---      their name.
+--   1. Operators are host events, except calls (T10), with a name that contains operator_name or matches its pattern,
+--      and that are not nested in another such event (T5).
+--   2. An operator's kernels are the device work with a launch nested in the operator, by start, then name.
 -- Reference: HTA TraceAnalysis.get_frequent_cuda_kernel_sequences
--- Differs from HTA: the outermost operators of every call stack count, not only those of the least depth
---   of all (D30); device work of stream 0 counts (D5), but waiting for the device is not work (D24); the
---   backward thread is a thread of its own; nothing is written.
+-- Differs from HTA: the outermost operators of every call stack count, not only those at the smallest depth in
+--   the trace (D30); device work of stream 0 counts (D5); synchronization is not work (D24); the backward thread is a
+--   thread of its own; no file is written.
 WITH kernel AS (
   SELECT file, operator, name, dur_ns
   FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0), NULL, :operator_name)

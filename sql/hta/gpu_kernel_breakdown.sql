@@ -1,4 +1,4 @@
--- gpu_kernel_breakdown: which kernels take the time of each type of device work.
+-- gpu_kernel_breakdown: the kernels that take the time of each type of device work.
 -- Family: analyses of HTA
 -- Question: Which kernels take the time of each type?
 --
@@ -6,29 +6,29 @@
 --   :trace                       trace required directory, file, pattern or JSON array of these
 --   :ranks                       ranks          integer, JSON array or 'all'; default 'all'
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
---   :duration_ratio              REAL0..1       the longest kernels are listed until their sum reaches this share;
+--   :duration_ratio              REAL0..1       list the longest kernels until their sum reaches this share;
 --                                               default 0.8
---   :num_kernels                 INTEGER>=0     at most this many kernels are listed; default 10
---   :include_memory_kernels      0|1            0 without copies and fills; default 1
+--   :num_kernels                 INTEGER>=0     maximum number of listed kernels; default 10
+--   :include_memory_kernels      0|1            0: exclude copies and fills; default 1
 -- Columns
---   name         TEXT     name of the kernel, or others
---   sum          REAL     us
---   max          REAL     us
---   min          REAL     us
---   mean         REAL     us
---   stddev       REAL     us, of the sample; 0 for one event
---   kernel_type  TEXT     COMPUTATION, COMMUNICATION or MEMORY
+--   name         TEXT     name of the kernel, or 'others'
+--   sum          REAL     us, sum of the durations
+--   max          REAL     us, longest duration
+--   min          REAL     us, shortest duration
+--   mean         REAL     us, mean duration
+--   stddev       REAL     us, sample standard deviation; 0 for one event
+--   kernel_type  TEXT     'COMPUTATION', 'COMMUNICATION' or 'MEMORY'
 --   rank         INTEGER  rank
--- Grain: one row per rank, type and listed name; the others of a rank and type are one row.
+-- Grain: one row per rank, type and listed name; all other names of a rank and type are one row.
 -- Rules:
---   1. The names of a rank and type are listed if there are no more than num_kernels.
---   2. Else a name is listed if it is among the first num_kernels, by sum, then name, and the sums
---      before it are less than duration_ratio of all.
---   3. Every statistic is over events, including that of others.
+--   1. If a rank and type has at most num_kernels names, all are listed.
+--   2. Otherwise a name is listed if it is among the first num_kernels, by sum, then name, and the names before it
+--      have less than duration_ratio of the total.
+--   3. Every statistic is over events, including the statistics of 'others'.
 -- Reference: HTA TraceAnalysis.get_gpu_kernel_breakdown, second table
--- Differs from HTA: statistics stay those of events when names are put together, and duration_ratio
---   is a share, not a quantile (D8); the category tells the type (D26, D27); nanoseconds are kept (D4);
---   device work without a launch is cut with the last step by its own start, not left out (D41).
+-- Differs from HTA: statistics remain over events when names are merged, and duration_ratio
+--   is a share, not a quantile (D8); the type follows the category (D26, D27); nanoseconds are kept (D4);
+--   device work without a launch belongs to the step in which it starts, and is not left out (D41).
 WITH work AS NOT MATERIALIZED (
   SELECT rank, name, dur_ns, trace_kernel_type(name, cat) AS type
   FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0))

@@ -1,4 +1,4 @@
--- gpu_kernel_type_breakdown: how long computation, communication and memory work run, alone and together.
+-- gpu_kernel_type_breakdown: the time of computation, communication and memory work, alone and overlapping.
 -- Family: analyses of HTA
 -- Question: How long do computation, communication and memory work run?
 --
@@ -7,18 +7,18 @@
 --   :ranks                       ranks          integer, JSON array or 'all'; default 'all'
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
 -- Columns
---   kernel_type  TEXT  COMPUTATION, COMMUNICATION, MEMORY, or several of them joined by ` overlapping `
+--   kernel_type  TEXT  'COMPUTATION', 'COMMUNICATION', 'MEMORY', or several joined by ' overlapping '
 --   sum          REAL  us, summed over ranks
---   percentage   REAL  percent of the sum of all rows, one decimal
+--   percentage   REAL  percent of the sum over all rows, one decimal
 -- Grain: one row per set of types that run together at some time, the longest first.
 -- Rules:
---   1. Types are those of K1 to K4.
---   2. An instant belongs to the set of the types that run on the rank then.
+--   1. Rules K1 to K4 define the types.
+--   2. An instant belongs to the set of types that run on the rank at that time.
 --   3. Lengths are computed from unions: A and B without C is (A or C) + (B or C) - C - (A or B or C).
 -- Reference: HTA TraceAnalysis.get_gpu_kernel_breakdown, first table
--- Differs from HTA: the category tells the type, and none is lost as OTHER (D26, D27); sets of no length
+-- Differs from HTA: the type follows the category, and no work is lost as OTHER (D26, D27); sets of no length
 --   are left out; nanoseconds are kept (D4), also in the parts that are summed (D40); device work
---   without a launch is cut with the last step by its own start, not left out (D41).
+--   without a launch belongs to the step in which it starts, and is not left out (D41).
 WITH work AS (
   SELECT rank, ts_ns, dur_ns, trace_kernel_type(name, cat) AS type
   FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0))

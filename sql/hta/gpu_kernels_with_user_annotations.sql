@@ -1,4 +1,4 @@
--- gpu_kernels_with_user_annotations: device work, with the annotation of the device that it runs in.
+-- gpu_kernels_with_user_annotations: kernels, copies and fills, each with the device annotation that it runs in.
 -- Family: analyses of HTA
 -- Question: In which of your annotations does each kernel run?
 --
@@ -14,20 +14,20 @@
 --   tid              any      stream, as in the file
 --   stream           INTEGER  stream
 --   name             TEXT     name
---   user_annotation  TEXT     name of the annotation; NULL if there is none
+--   user_annotation  TEXT     name of the annotation; NULL: none
 --   file             TEXT     path
 --   event            INTEGER  position in the file's traceEvents
--- Grain: one row per device work, by rank and start.
+-- Grain: one row per kernel, copy or fill, by rank and start.
 -- Rules:
---   1. Annotations are the events of category gpu_user_annotation that have a length (T4). They hold the
---      instants from their start on, before their end.
---   2. Work has the innermost annotation (T5.2) of its pid and tid that holds the start of the work.
---   3. The annotation of the host around the launch is trace_kernel_owners.annotation.
+--   1. Annotations are the events of category gpu_user_annotation with a length (T4). An annotation contains
+--      the instants from its start up to, but not including, its end.
+--   2. The annotation of work is the innermost one (T5.2) of the same pid and tid that contains the start of the work.
+--   3. trace_kernel_owners.annotation is the host annotation around the launch.
 -- Reference: HTA TraceAnalysis.get_gpu_kernels_with_user_annotations
--- Differs from HTA: the annotation is of the work's own stream and holds its start; HTA takes the
---   shortest that overlaps the work anywhere, and leaks to other streams (D31); waiting for the device
---   is not work (D24); work without a launch is cut with the last step by its own start, and an
---   annotation is never cut before its work (D41).
+-- Differs from HTA: the annotation is on the work's own stream and contains its start. HTA takes the shortest
+--   annotation that overlaps the work anywhere, even on other streams (D31). Synchronization is not work (D24). Work
+--   without a launch belongs to the step in which it starts, and an annotation is never left out before its work
+--   (D41).
 WITH annotated AS MATERIALIZED (
   SELECT file, event, gpu_annotation
   FROM trace_kernel_owners(:trace, coalesce(:ranks, 'all'), 'all')

@@ -1,4 +1,4 @@
--- gpu_user_annotation_breakdown: which of the user's annotations take the time.
+-- gpu_user_annotation_breakdown: the user's annotations that take the time.
 -- Family: analyses of HTA
 -- Question: Which of your annotations take the time?
 --
@@ -6,31 +6,31 @@
 --   :trace                       trace required directory, file, pattern or JSON array of these
 --   :ranks                       ranks          integer, JSON array or 'all'; default 'all'
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
---   :use_gpu_annotation          0|1            1 annotations of the device, 0 of the host; default 1
---   :duration_ratio              REAL0..1       the longest annotations are listed until their sum reaches this share;
+--   :use_gpu_annotation          0|1            1: annotations of the device; 0: of the host; default 1
+--   :duration_ratio              REAL0..1       list the longest annotations until their sum reaches this share;
 --                                               default 0.8
---   :num_kernels                 INTEGER>=0     at most this many annotations are listed; default 1000
+--   :num_kernels                 INTEGER>=0     maximum number of listed annotations; default 1000
 --   :allowlist_patterns          TEXT[]         JSON array of GLOB patterns of names that are always listed;
 --                                               default none
 -- Columns
---   name    TEXT     name of the annotation, or others
---   sum     REAL     us
---   max     REAL     us
---   min     REAL     us
---   mean    REAL     us
---   stddev  REAL     us, of the sample; 0 for one event
+--   name    TEXT     name of the annotation, or 'others'
+--   sum     REAL     us, sum of the durations
+--   max     REAL     us, longest duration
+--   min     REAL     us, shortest duration
+--   mean    REAL     us, mean duration
+--   stddev  REAL     us, sample standard deviation; 0 for one event
 --   rank    INTEGER  rank
--- Grain: one row per rank and listed name; the others of a rank are one row.
+-- Grain: one row per rank and listed name; all other names of a rank are one row.
 -- Rules:
 --   1. Annotations are the events of category gpu_user_annotation, or user_annotation.
---   2. The names of a rank are listed if there are no more than num_kernels.
---   3. Else a name is listed if it is in the allow list, or among the first num_kernels, by sum, then
---      name, and the sums before it are less than duration_ratio of all.
+--   2. If a rank has at most num_kernels names, all are listed.
+--   3. Otherwise a name is listed if it is in the allow list, or if it is among the first num_kernels, by sum, then
+--      name, and the names before it have less than duration_ratio of the total.
 --   4. Nested annotations are each counted in full.
 -- Reference: HTA TraceAnalysis.get_gpu_user_annotation_breakdown
--- Differs from HTA: statistics stay those of events when names are put together, and duration_ratio
+-- Differs from HTA: statistics remain over events when names are merged, and duration_ratio
 --   is a share, not a quantile (D8); patterns work (D35); nanoseconds are kept (D4);
---   annotations of the device are cut with the last step if the event that places them is cut (T11,
+--   device annotations are left out with the last step if the event that places them is left out (T11,
 --   T13), not by their own start (D41).
 WITH RECURSIVE allowed(place, pattern) AS (
   SELECT -1, NULL

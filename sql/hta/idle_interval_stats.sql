@@ -1,4 +1,4 @@
--- idle_interval_stats: how long the single stretches are in which each stream idles.
+-- idle_interval_stats: statistics of the intervals in which each stream idles.
 -- Family: analyses of HTA
 -- Question: How long are the single stretches in which streams idle?
 --
@@ -6,31 +6,31 @@
 --   :trace                       trace required directory, file, pattern or JSON array of these
 --   :ranks                       ranks          integer, JSON array or 'all'; default 'all'
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
---   :consecutive_kernel_delay    REAL>=0        us; a shorter gap is kernel_wait; default 30
+--   :consecutive_kernel_delay    REAL>=0        us; a shorter gap counts as kernel_wait; default 30
 -- Columns
 --   rank           INTEGER  rank
 --   stream         INTEGER  stream
---   idle_category  TEXT     host_wait, kernel_wait or other
---   count          INTEGER  intervals
---   mean           REAL     us, of these intervals
---   std            REAL     us, of the sample
---   min            REAL     us
---   p25            REAL     us
---   p50            REAL     us
---   p75            REAL     us
---   max            REAL     us
---   pid            any      device, of work that has a category; else NULL
+--   idle_category  TEXT     'host_wait', 'kernel_wait' or 'other'
+--   count          INTEGER  number of intervals
+--   mean           REAL     us, mean length; NULL, like the other statistics, without intervals
+--   std            REAL     us, sample standard deviation
+--   min            REAL     us, shortest
+--   p25            REAL     us, first quartile
+--   p50            REAL     us, median
+--   p75            REAL     us, third quartile
+--   max            REAL     us, longest
+--   pid            any      device; NULL for work without a category
 -- Grain: three rows per rank, device and stream with work, by rank, stream and device.
 -- Rules:
---   1. Gaps and their parts are those of idle_time_breakdown: a gap may be two intervals, one of host_wait
---      and one of kernel_wait or other. A part of no length is not an interval.
---   2. Quantiles are interpolated between the two nearest intervals. Without intervals count is 0 and the
---      rest NULL.
+--   1. Gaps and their parts come from idle_time_breakdown. A gap may be two intervals, one of host_wait and one of
+--      kernel_wait or other. A part of no length is not an interval.
+--   2. Quantiles are interpolated between the two nearest intervals. Without intervals, count is 0 and all
+--      statistics are NULL.
 -- Reference: HTA TraceAnalysis.get_idle_time_breakdown, second table
--- Differs from HTA: the latest end counts, not that of the work before, so that overlaps give no
---   negative times; only the part of a gap up to the launch is host_wait (D25); work without a
---   launch is not joined to event 0 (D6), and is cut with the last step by its own start, not left
---   out (D41); streams of several devices are told apart (D43).
+-- Differs from HTA: a gap starts at the latest end so far, not at the end of the previous work, so overlaps
+--   cause no negative times; only the part of a gap up to the launch is host_wait (D25); work without a
+--   launch is not joined to event 0 (D6), and belongs to the step in which it starts (D41); streams of
+--   different devices are separate (D43).
 WITH work AS (
   SELECT rank, stream, CASE WHEN cat IS NOT NULL THEN pid END AS pid, file, link, ts_ns, dur_ns
   FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0))

@@ -6,30 +6,28 @@
 --   :trace                       trace required directory, file, pattern or JSON array of these
 --   :ranks                       ranks          integer, JSON array or 'all'; default 'all'
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
---   :consecutive_kernel_delay    REAL>=0        us; a shorter gap is kernel_wait; default 30
+--   :consecutive_kernel_delay    REAL>=0        us; a shorter gap counts as kernel_wait; default 30
 -- Columns
 --   rank             INTEGER  rank
 --   stream           INTEGER  stream
---   idle_category    TEXT     host_wait, kernel_wait or other
+--   idle_category    TEXT     'host_wait', 'kernel_wait' or 'other'
 --   idle_time        REAL     us
 --   idle_time_ratio  REAL     share of the stream's idle time, 0 to 1; NULL if it has none
---   busy_time        REAL     us in which work of the stream runs, the same in its three rows
---   pid              any      device, of work that has a category; else NULL
+--   busy_time        REAL     us in which the stream works, the same in its three rows
+--   pid              any      device; NULL for work without a category
 -- Grain: three rows per rank, device and stream with work, by rank, stream and device.
 -- Rules:
---   1. A gap precedes each device work of a stream except the first. It goes from the latest end of
---      all work before it to its start, if that is later. Work is in order of start; ties: the
---      end of the launch.
+--   1. A gap precedes the work of a stream, except the first. It lasts from the latest end of all work before to the
+--      start of this work, if that is later. Work is ordered by start; ties: by the end of the launch.
 --   2. Up to the end of the call that launched the work, the gap is host_wait.
---   3. What is left of it, or a gap without such a call, is kernel_wait if it is shorter than
+--   3. The rest of the gap, or a whole gap without such a call, is kernel_wait if it is shorter than
 --      consecutive_kernel_delay, else other.
---   4. busy_time and the three idle times add up to the time from the first start of the stream's work
---      to its last end.
+--   4. busy_time and the three idle times add up to the time from the first start to the last end on the stream.
 -- Reference: HTA TraceAnalysis.get_idle_time_breakdown
--- Differs from HTA: the latest end counts, not that of the work before, so that overlaps give no
---   negative times; only the part of a gap up to the launch is host_wait (D25); work without a
---   launch is not joined to event 0 (D6), and is cut with the last step by its own start, not left
---   out (D41); streams of several devices are told apart (D43).
+-- Differs from HTA: a gap starts at the latest end so far, not at the end of the previous work, so overlaps
+--   cause no negative times; only the part of a gap up to the launch is host_wait (D25); work without a
+--   launch is not joined to event 0 (D6), and belongs to the step in which it starts (D41); streams of
+--   different devices are separate (D43).
 WITH work AS (
   SELECT rank, stream, CASE WHEN cat IS NOT NULL THEN pid END AS pid, file, link, ts_ns, dur_ns
   FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0))

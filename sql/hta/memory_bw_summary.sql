@@ -1,4 +1,4 @@
--- memory_bw_summary: how fast copies and fills are.
+-- memory_bw_summary: statistics of the bandwidth of copies and fills.
 -- Family: analyses of HTA
 -- Question: How fast are copies and fills?
 --
@@ -8,25 +8,25 @@
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
 -- Columns
 --   rank            INTEGER  rank
---   name            TEXT     as in memory_bw_time_series
---   count           INTEGER  points of memory_bw_time_series at which something runs
---   mean            REAL     GB/s, of these points
---   std             REAL     GB/s, of the sample
---   min             REAL     GB/s
---   p25             REAL     GB/s
---   p50             REAL     GB/s
---   p75             REAL     GB/s
---   max             REAL     GB/s
---   mean_over_time  REAL     GB/s, each point weighted by the time to the next
+--   name            TEXT     kind of copy or fill, as in memory_bw_time_series
+--   count           INTEGER  number of points of memory_bw_time_series with a bandwidth above 0
+--   mean            REAL     GB/s, mean over these points
+--   std             REAL     GB/s, sample standard deviation
+--   min             REAL     GB/s, lowest
+--   p25             REAL     GB/s, first quartile
+--   p50             REAL     GB/s, median
+--   p75             REAL     GB/s, third quartile
+--   max             REAL     GB/s, highest
+--   mean_over_time  REAL     GB/s, mean over time: each point weighted by the time to the next
 -- Grain: one row per rank and name.
 -- Rules:
---   1. Points are those of memory_bw_time_series with a bandwidth above 0.
+--   1. Points come from memory_bw_time_series and have a bandwidth above 0.
 --   2. Quantiles are interpolated between the two nearest points.
---   3. A point lasts until the next of its rank and name, in the order of the series, which is that of
---      its rowid.
+--   3. A point lasts until the next point of its rank and name, in the order of the series, which is the order of
+--      rowid.
 -- Reference: HTA TraceAnalysis.get_memory_bw_summary
--- Differs from HTA: residues of sums are not points; mean_over_time weighs points by time (D28); work
---   without a launch is cut with the last step by its own start, not left out (D41).
+-- Differs from HTA: residues of sums are not points; mean_over_time weights points by time (D28); work
+--   without a launch belongs to the step in which it starts, and is not left out (D41).
 WITH series AS (
   SELECT rowid AS place, rank, name, CAST(ts * 1000 + 0.5 AS INTEGER) AS ns, memory_bw_gbps AS bw
   FROM memory_bw_time_series(:trace, :ranks, :include_last_profiler_step)),

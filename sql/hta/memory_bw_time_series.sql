@@ -9,21 +9,21 @@
 -- Columns
 --   rank            INTEGER  rank
 --   ts              REAL     us from the earliest event of the rank
---   pid             any      device of the copy that begins or ends
---   name            TEXT     Memset, Memcpy HtoD, Memcpy DtoH, Memcpy DtoD, Memcpy PtoP or Memcpy Unknown
---   memory_bw_gbps  REAL     GB/s from this time on, the sum of all that run
--- Grain: two rows per copy or fill: where it begins and where it ends; by rank, name and time.
+--   pid             any      device of the copy or fill that begins or ends
+--   name            TEXT     'Memset', 'Memcpy HtoD', 'Memcpy DtoH', 'Memcpy DtoD', 'Memcpy PtoP' or 'Memcpy Unknown'
+--   memory_bw_gbps  REAL     GB/s from this time on, sum over all that run
+-- Grain: two rows per copy or fill, for its beginning and its end; by rank, name and time.
 -- Rules:
---   1. Copies and fills are device work of type MEMORY; their bandwidth is "memory bandwidth (GB/s)" of
---      their args; 0 if it is absent, or not from 0 to 1,000,000.
---   2. Their name is Memset for fills; else the first 11 characters of a name that begins with Memcpy,
---      else Memcpy Unknown.
---   3. One without a duration takes 1 us.
---   4. Sums are exact: when nothing runs they are 0.
---   5. At one time, ends come before beginnings. The fastest ends first and begins last.
+--   1. Copies and fills are device work of type MEMORY. Their bandwidth is "memory bandwidth (GB/s)" of their args, or
+--      0 if that is absent or not from 0 to 1,000,000.
+--   2. name is 'Memset' for fills. For copies, it is the first 11 characters of a name that begins with Memcpy, else
+--      'Memcpy Unknown'.
+--   3. A copy or fill without a duration takes 1 us.
+--   4. Sums are exact: they are 0 when nothing runs.
+--   5. At equal times, ends come before beginnings. The fastest ends first and begins last.
 -- Reference: HTA TraceAnalysis.get_memory_bw_time_series
--- Differs from HTA: sums return to 0, and ends come first (D28); the category tells the type (D26); work
---   without a launch is cut with the last step by its own start, not left out (D41).
+-- Differs from HTA: sums return to 0, and ends come first (D28); the type follows the category (D26); work
+--   without a launch belongs to the step in which it starts, and is not left out (D41).
 WITH copy AS (
   SELECT rank, pid, file, event,
          CASE WHEN cat IN ('gpu_memset', 'Memset') OR substr(name, 1, 6) = 'Memset' THEN 'Memset'

@@ -15,10 +15,10 @@
 --   :steps              steps          which events are steps: 'auto', 'profiler',
 --                                      a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
---   change          TEXT     added, deleted, increased, decreased or unchanged, by counts
---   name            TEXT     name of operators and kernels
---   control_counts  INTEGER  events in control
---   test_counts     INTEGER  events in test
+--   change          TEXT     'added', 'deleted', 'increased', 'decreased' or 'unchanged', by counts
+--   name            TEXT     name of the operator or kernel
+--   control_counts  INTEGER  number of events in control
+--   test_counts     INTEGER  number of events in test
 -- Grain: one row per name, by change, then name.
 -- Reference: HTA TraceDiff.ops_diff
 -- Differs from HTA: rows with their counts instead of five lists of names.

@@ -1,4 +1,4 @@
--- potential_stragglers: which ranks the others wait for in collectives, and what takes these ranks longer.
+-- potential_stragglers: the ranks that others wait for in collectives, and the work that takes these ranks longer.
 -- Family: ranks and the job
 -- Question: Which slow ranks start collectives last, and why?
 --
@@ -7,42 +7,40 @@
 --   :ranks               ranks          integer, JSON array or 'all'; default 'all'
 --   :iterations          iterations     integer, JSON array, 'all', 'steady' (without first and last),
 --                                       'first' or a phase; default 'steady'
---   :control             trace          baseline trace: fills the columns control_...; default none
+--   :control             trace          baseline trace, which fills the columns control_...; default none
 --   :control_iterations  iterations     the steps of control; default iterations
 --   :steps               steps          which events are steps: 'auto', 'profiler',
 --                                       a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
 --   rank                 INTEGER  rank
---   times_last           INTEGER  collectives in which it starts last
---   wait_caused          REAL     us, the longest waits of the others in these, added up
---   class                TEXT     class of time, as in trace_step_time
---   name                 TEXT     name, as in trace_step_time; may be NULL
---   time                 REAL     us per step of the rank
---   others_time          REAL     us per step of the other ranks
---   diff_time            REAL     us per step, the rank minus the others
---   control_wait_caused  REAL     us, what the rank caused in as many steps of control; NULL: not known
+--   times_last           INTEGER  number of collectives in which it starts last
+--   wait_caused          REAL     us, sum over these of the longest wait of another rank
+--   class                TEXT     class of time (see trace_step_time)
+--   name                 TEXT     name (see trace_step_time); NULL if not recorded
+--   time                 REAL     us per step, on the rank
+--   others_time          REAL     us per step, mean over the other ranks
+--   diff_time            REAL     us per step, this rank minus the others
+--   control_wait_caused  REAL     us, wait_caused in control, scaled to the same number of steps; NULL: not known
 --   control_diff_time    REAL     us per step, diff_time in control; NULL: not known
--- Grain: one row per rank, class and name, the rank with the greatest wait_caused first, then the
---   lowest, and of a rank the greatest diff_time first. For a row a rank, GROUP BY rank.
+-- Grain: one row per rank, class and name. The rank with the largest wait_caused comes first, then the lowest rank;
+--   within a rank the largest diff_time comes first. For one row per rank, GROUP BY rank.
 -- Rules:
---   1. times_last counts the collectives of trace_collectives with this last_rank; wait_caused is the sum
---      of their max_wait. Starts are by one clock (Q3); where nothing ties clocks that are far apart, nobody is last
---      (W4).
---   2. A rank for which nobody waits (wait_caused 0) has no rows. So there are none without collectives, whatever
---      takes a rank longer.
---   3. The parts of a step are those of trace_step_time: of the rank, and of all others together. One that
---      only the others have takes the rank 0 us.
---   4. diff_time of a rank adds up to the mean length of its steps minus that of the others'. A rank that is
---      late in something makes up for it in 'comm': there the others wait.
+--   1. times_last counts the collectives of trace_collectives with this last_rank, and wait_caused sums their max_wait.
+--      Starts are on one clock (Q3). If nothing ties clocks that are far apart, no rank is last (W4).
+--   2. A rank that no other rank waits for (wait_caused 0) has no rows. So a trace without collectives has no rows,
+--      even if one rank is slower.
+--   3. The parts of a step come from trace_step_time, for the rank and for all others together. A part that only the
+--      others have takes 0 us on the rank.
+--   4. diff_time of a rank adds up to its mean step minus the mean step of the others. A rank that is late in other
+--      parts is shorter in 'comm', because the others wait there.
 --   5. A single rank has no rows.
---   6. With control, the rows are those of the trace, and of the parts of such a rank that only control has.
---      A rank that was always slower has the same diff_time in control; that of one that became slower is
---      greater than control_diff_time by what it lost. control_wait_caused is the wait in control, divided by
---      the steps of the rank there and multiplied by those here. Both are NULL where control has no such
---      rank, or no other.
+--   6. With control, there are also rows for parts of these ranks that only control has. If a rank was always slower,
+--      control_diff_time equals diff_time. If it became slower, diff_time is larger by the time it lost.
+--      control_wait_caused is the wait per step in control times the number of steps here. Both are NULL if control
+--      lacks the rank, or has no other rank.
 -- Reference: HTA TraceAnalysis.get_potential_stragglers
--- Differs from HTA: every collective counts, of whatever name (K3), and who is last in it; what waiting
---   cost, and why, is said in us (D33).
+-- Differs from HTA: every collective counts, whatever its name (K3), and so does the last rank in it; the cost of
+--   waiting and its reasons are in us (D33).
 WITH part AS MATERIALIZED (
   SELECT 'test' AS side, rank, iteration, class, name, time_ns
   FROM trace_step_time(:trace, coalesce(:ranks, 'all'), :iterations, NULL, NULL, NULL, :steps)

@@ -1,4 +1,4 @@
--- queue_length_summary: how long the queues of launched kernels are.
+-- queue_length_summary: statistics of the queues of launched kernels.
 -- Family: analyses of HTA
 -- Question: How long are the queues of launched kernels?
 --
@@ -9,24 +9,24 @@
 -- Columns
 --   rank            INTEGER  rank
 --   stream          INTEGER  stream
---   count           INTEGER  points of queue_length_time_series
---   mean            REAL     of these points
---   std             REAL     of the sample
---   min             INTEGER  the shortest
---   p25             REAL     quantile
---   p50             REAL     quantile
---   p75             REAL     quantile
---   max             INTEGER  the longest
---   mean_over_time  REAL     each point weighted by the time to the next
+--   count           INTEGER  number of points of queue_length_time_series
+--   mean            REAL     kernels, mean over these points
+--   std             REAL     kernels, sample standard deviation
+--   min             INTEGER  kernels, shortest queue
+--   p25             REAL     kernels, first quartile
+--   p50             REAL     kernels, median
+--   p75             REAL     kernels, third quartile
+--   max             INTEGER  kernels, longest queue
+--   mean_over_time  REAL     kernels, mean over time: each point weighted by the time to the next
 --   pid             any      device
 -- Grain: one row per rank, stream and device.
 -- Rules:
---   1. Points are those of queue_length_time_series.
+--   1. Points come from queue_length_time_series.
 --   2. Quantiles are interpolated between the two nearest points.
---   3. A point lasts until the next of its rank, stream and device, in the order of the series, which is
---      that of its rowid.
+--   3. A point lasts until the next point of its rank, stream and device, in the order of the series, which is the
+--      order of rowid.
 -- Reference: HTA TraceAnalysis.get_queue_length_summary
--- Differs from HTA: as queue_length_time_series does (D24, D29, D43); mean_over_time weighs points by
+-- Differs from HTA: like queue_length_time_series (D24, D29, D43); mean_over_time weights points by
 --   time (D28).
 WITH series AS (
   SELECT rowid AS place, rank, stream, pid, CAST(ts * 1000 + 0.5 AS INTEGER) AS ns, queue_length

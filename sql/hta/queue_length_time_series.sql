@@ -1,4 +1,4 @@
--- queue_length_time_series: how many launched kernels wait on each stream over time.
+-- queue_length_time_series: the number of launched kernels that wait on each stream over time.
 -- Family: analyses of HTA
 -- Question: How long are the queues of launched kernels over time?
 --
@@ -9,22 +9,22 @@
 -- Columns
 --   rank          INTEGER  rank
 --   ts            REAL     us from the earliest event of the rank
---   pid           any      device of the work that is launched or begins
---   tid           any      thread of the work: its stream
+--   pid           any      device of the work that is launched or starts
+--   tid           any      thread of the work, which is its stream
 --   stream        INTEGER  stream
---   queue_length  INTEGER  work that is launched and not begun, from this time on
--- Grain: two rows per launched device work that has a stream: its launch and its beginning; by rank,
---   stream, device and time.
+--   queue_length  INTEGER  launched work that has not started, from this time on
+-- Grain: two rows per launched kernel, copy or fill with a stream, for its launch and its start; by rank, stream,
+--   device and time.
 -- Rules:
---   1. Work is in the queue of its stream from the start of its launch (T10) to its own start. Work that
---      starts before its launch, by their clocks, is never in the queue.
---   2. At one time, launches come before beginnings. Launches are in the order in which their work
---      begins, beginnings in the order in which the work was launched.
+--   1. Work is in the queue of its stream from the start of its launch (T10) to its own start. If the recorded start
+--      is before the launch, the work is never in the queue.
+--   2. At equal times, launches come before starts. Launches are ordered by the start of their work, starts by their
+--      launch.
 --   3. All launched work counts, including every kernel of a graph launch.
 -- Reference: HTA TraceAnalysis.get_queue_length_time_series
--- Differs from HTA: no queue is shorter than 0, runtime and driver calls of one launch count once, and
---   graph launches and every kind of launch count (D29); waiting for the device is not work (D24);
---   nanoseconds are kept (D4); streams of several devices are told apart (D43).
+-- Differs from HTA: no queue is shorter than 0; runtime and driver calls of one launch count once; every kind of
+--   launch counts, including graphs (D29); synchronization is not work (D24); nanoseconds are kept (D4); streams of
+--   different devices are separate (D43).
 WITH work AS (
   SELECT rank, pid, tid, stream, file, event, link, ts, ts_ns
   FROM trace_events(:trace, :ranks, coalesce(:include_last_profiler_step, 0))

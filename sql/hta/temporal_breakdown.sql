@@ -1,4 +1,4 @@
--- temporal_breakdown: how much of each rank's time the device computes, does other work, or idles.
+-- temporal_breakdown: the time in which each rank's device computes, does other work, or idles.
 -- Family: analyses of HTA
 -- Question: How much does each device compute, do other work, or idle?
 --
@@ -11,21 +11,19 @@
 --   idle_time              REAL     us in which no device work runs
 --   compute_time           REAL     us in which computation runs
 --   non_compute_time       REAL     us in which device work runs, but no computation
---   kernel_time            REAL     us, from the first start of device work to its last end
+--   kernel_time            REAL     us from the first start of device work to the last end
 --   idle_time_pctg         REAL     percent of kernel_time, two decimals
---   compute_time_pctg      REAL     the same
---   non_compute_time_pctg  REAL     the same
---   pid                    any      device, of work that has a category; else NULL
--- Grain: one row per rank and device that has work, by these.
+--   compute_time_pctg      REAL     the same for compute_time
+--   non_compute_time_pctg  REAL     the same for non_compute_time
+--   pid                    any      device; NULL for work without a category
+-- Grain: one row per rank and device with work, in this order.
 -- Rules:
---   1. kernel_time is from the first start of device work to its last end.
+--   1. kernel_time is the sum of the three other times.
 --   2. compute_time is the time in which work of type COMPUTATION runs (K1 to K4).
---   3. idle_time is kernel_time without the time in which any device work runs.
---   4. non_compute_time is the rest.
 -- Reference: HTA TraceAnalysis.get_temporal_breakdown
--- Differs from HTA: waiting for the device is not busy (D24); the category tells the type (D26, D27);
+-- Differs from HTA: synchronization is not work (D24); the type follows the category (D26, D27);
 --   nanoseconds are kept (D4); a rank without device work has no row, not an exception (D39);
---   device work without a launch is cut with the last step by its own start, not left out (D41);
+--   device work without a launch belongs to the step in which it starts, and is not left out (D41);
 --   each device of a rank has a row (D43).
 WITH work AS (
   SELECT rank, CASE WHEN cat IS NOT NULL THEN pid END AS pid, ts_ns, dur_ns, trace_kernel_type(name, cat) AS type

@@ -1,4 +1,4 @@
--- time_spent_blocked_on_full_queue: how long each stream's queue of launched kernels is full.
+-- time_spent_blocked_on_full_queue: the time in which each stream's queue of launched kernels is full.
 -- Family: analyses of HTA
 -- Question: How long is the queue of each stream full?
 --
@@ -10,18 +10,17 @@
 -- Columns
 --   rank                                   INTEGER  rank
 --   stream                                 INTEGER  stream
---   duration_at_max_queue_length           REAL     us
+--   duration_at_max_queue_length           REAL     us in which the queue is full
 --   relative_duration_at_max_queue_length  REAL     share of the time from the rank's first start to its last, 0 to 1
 --   pid                                    any      device
--- Grain: one row per rank, stream and device whose queue was full, by these.
+-- Grain: one row per rank, stream and device with a full queue, in this order.
 -- Rules:
---   1. A queue is full from a point of queue_length_time_series with max_queue_length or more to the next
---      point of its stream and device, in the order of the series; the last point takes no time.
---   2. The rank's time is from the first to the last start of its events.
+--   1. A queue is full from a point of queue_length_time_series with at least max_queue_length to the next point of its
+--      stream and device, in the order of the series. The last point takes no time.
+--   2. The time of a rank is from the first to the last start of its events.
 -- Reference: HTA TraceAnalysis.get_time_spent_blocked_on_full_queue
--- Differs from HTA: every stream has a row, not only the last one (D9); and as
---   queue_length_time_series does (D24, D29, D43). The rank's time includes device work without a
---   launch that starts before the last step (D41).
+-- Differs from HTA: every stream has a row, not only the last one (D9); like queue_length_time_series (D24, D29,
+--   D43); the time of a rank includes device work without a launch that starts before the last step (D41).
 WITH series AS (
   SELECT rowid AS place, rank, stream, pid, CAST(ts * 1000 + 0.5 AS INTEGER) AS ns, queue_length
   FROM queue_length_time_series(:trace, :ranks, :include_last_profiler_step)),

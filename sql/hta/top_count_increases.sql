@@ -15,10 +15,10 @@
 --   :steps              steps          which events are steps: 'auto', 'profiler',
 --                                      a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
---   name            TEXT     name of operators and kernels
---   control_counts  INTEGER  events in control
---   test_counts     INTEGER  events in test
---   diff_counts     INTEGER  test minus control
+--   name            TEXT     name of the operator or kernel
+--   control_counts  INTEGER  number of events in control
+--   test_counts     INTEGER  number of events in test
+--   diff_counts     INTEGER  events, test minus control
 --   diff_duration   REAL     us, test minus control
 -- Grain: one row per name, by diff_counts descending, then name.
 -- Reference: HTA's trace diff tutorial, largest increase in count

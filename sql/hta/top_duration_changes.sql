@@ -15,11 +15,11 @@
 --   :steps              steps          which events are steps: 'auto', 'profiler',
 --                                      a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
---   name                    TEXT     name of operators and kernels
+--   name                    TEXT     name of the operator or kernel
 --   control_total_duration  REAL     us, sum of their durations in control
---   test_total_duration     REAL     us, the same in test
+--   test_total_duration     REAL     us, the same for test
 --   diff_duration           REAL     us, test minus control
---   diff_counts             INTEGER  test minus control
+--   diff_counts             INTEGER  events, test minus control
 -- Grain: one row per name, by |diff_duration| descending, then name.
 -- Reference: HTA's trace diff tutorial, largest change in duration without ProfilerStep
 -- Differs from HTA: none.

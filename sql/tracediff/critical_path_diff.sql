@@ -1,4 +1,4 @@
--- critical_path_diff: what two traces have on the critical paths of their steps, side by side.
+-- critical_path_diff: time on the critical paths of two traces, side by side, by kind and name.
 -- Family: critical path
 -- Question: What is on the critical path, and what changed there?
 --
@@ -14,24 +14,25 @@
 --   :steps              steps          which events are steps: 'auto', 'profiler',
 --                                      a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
---   kind           TEXT     as critical_path has it
---   name           TEXT     stable name; NULL if nothing is recorded
---   control_time   REAL     us per step on the path in control
---   test_time      REAL     us per step on the path in test
+--   kind           TEXT     as in critical_path
+--   name           TEXT     stable name; NULL if nothing was recorded
+--   control_time   REAL     us per step on the critical path in control
+--   test_time      REAL     us per step on the critical path in test
 --   diff_time      REAL     us per step, test minus control
---   control_parts  REAL     parts of a path in control, the mean
---   test_parts     REAL     the same in test
---   change         TEXT     added, deleted (only one side has it on its paths), increased, decreased or same
---   control_ns     INTEGER  ns, of all paths of control
---   test_ns        INTEGER  ns, of all paths of test
---   control_steps  INTEGER  paths of control, of all its ranks; NULL for a trace without steps
+--   control_parts  REAL     parts per path in control
+--   test_parts     REAL     the same for test
+--   change         TEXT     'added', 'deleted', 'increased', 'decreased' or 'same'; 'added' and 'deleted': only one
+--                           side has it on its paths
+--   control_ns     INTEGER  ns, summed over all paths of control
+--   test_ns        INTEGER  ns, summed over all paths of test
+--   control_steps  INTEGER  number of paths of control, over all its ranks; NULL for a trace without steps
 --   test_steps     INTEGER  the same for test
 -- Grain: one row per kind and name, by |diff_time| descending, then kind, name.
 -- Rules:
---   1. The parts of a path add up to the step (P1). So diff_time sums to the difference of the mean lengths
---      of a step, as that of trace_step_diff does.
---   2. What left the path need not have become shorter: something else may have become longer.
---   3. A trace without steps has one path a file. A rank without steps beside ranks with steps (iterations
+--   1. The parts of a path add up to the step (P1). So diff_time adds up to the difference between the mean steps,
+--      like diff_time of trace_step_diff.
+--   2. Work can leave the path without being faster, because something else became longer.
+--   3. A trace without steps has one path per file. A rank without steps beside ranks with steps (iterations
 --      'all') counts as one more step.
 WITH part AS MATERIALIZED (
   SELECT 0 AS side, rank, iteration, kind, trace_stable_name(name) AS name, count(*) AS parts, sum(dur_ns) AS time_ns

@@ -1,41 +1,43 @@
--- memory_diff: the difference of the peaks of two allocators' snapshots, by keys: the rows add up to it.
+-- memory_diff: the difference between the memory peaks of two allocator snapshots, grouped by keys; the rows add up
+--              to it.
 -- Family: memory
 -- Question: Which phases and operators hold more memory at the peak?
 --
 -- Parameters
 --   :control  trace required baseline snapshot: directory, file, pattern or JSON array of these
 --   :test     trace required snapshot to compare with the baseline
---   :keys     TEXT           one or more of phase, annotation, function, place, op, top_op and node, between commas;
---                            default 'phase,function,op'
---   :ranks    ranks|worst    integer, JSON array, 'all' or 'worst', the one with the highest peak of each side;
+--   :keys     TEXT           one or more, separated by commas, of phase, annotation, function, place, op, top_op and
+--                            node; default 'phase,function,op'
+--   :ranks    ranks|worst    integer, JSON array, 'all' or 'worst' (the rank with the highest peak of each side);
 --                            default the lowest
 --
 -- Columns
---   rank              INTEGER  rank; NULL where the sides have different ones
---   device            INTEGER  number of the device; NULL where the sides have different ones
---   phase             TEXT     phase; also `cached and rounded`: reserved, but not asked for
---   annotation        TEXT     innermost annotation; NULL like the others if it is not in `keys`
+--   rank              INTEGER  rank; NULL if the sides have different ranks
+--   device            INTEGER  number of the device; NULL if the sides have different devices
+--   phase             TEXT     phase as in memory_allocations, or 'cached and rounded': reserved but not requested
+--   annotation        TEXT     innermost annotation; NULL, like the other keys, if it is not in `keys`
 --   function          TEXT     file and name of the user's innermost frame
 --   place             TEXT     file, line and name of the user's innermost frame
 --   op                TEXT     operator that allocates
 --   top_op            TEXT     outermost operator
---   node              TEXT     node of autograd, such as AddmmBackward0
+--   node              TEXT     autograd node, such as AddmmBackward0
 --   control_bytes     INTEGER  bytes at the peak of control
---   test_bytes        INTEGER  the same in test
---   diff_bytes        INTEGER  test minus control
---   control_blocks    INTEGER  allocations at the peak of control
---   test_blocks       INTEGER  the same in test
---   diff_from_blocks  INTEGER  bytes, the part of diff_bytes that comes from more or fewer allocations,
---                              of control's mean size
---   diff_from_size    INTEGER  bytes, the rest: from larger or smaller ones
+--   test_bytes        INTEGER  the same for test
+--   diff_bytes        INTEGER  bytes, test minus control
+--   control_blocks    INTEGER  number of allocations at the peak of control
+--   test_blocks       INTEGER  the same for test
+--   diff_from_blocks  INTEGER  bytes, the part of diff_bytes due to more or fewer allocations, at control's
+--                              mean size
+--   diff_from_size    INTEGER  bytes, the part of diff_bytes due to larger or smaller allocations
 --
--- Grain: a row for each rank, device and value of the keys at either peak, the largest difference first; the row
--- `cached and rounded` is the last of its device.
+-- Grain: one row per rank, device and value of the keys at either peak, largest difference first; the row
+-- 'cached and rounded' is the last one of its device.
 -- Rules:
--- 1. Ranks are compared with the same ranks if a side has several; one rank of each side with the other. The nth device
---    of a rank that is in use is compared with the nth, pinned memory of the host (device -1) with the other side's.
--- 2. Without `cached and rounded`, the rows add up to the difference of the peaks; with it, to that of what is reserved
---    then.
+-- 1. If a side has several ranks, equal ranks are compared. If each side has one, the two are compared. The nth used
+--    device of a rank is compared with the nth used device of the other side, pinned memory of the host (device -1)
+--    with pinned memory.
+-- 2. Without 'cached and rounded', the rows add up to the difference between the peaks. With it, they add up to the
+--    difference between the memory reserved at the peaks.
 WITH
 side AS (
   SELECT 0 AS side, rank, device,

@@ -5,39 +5,39 @@
 -- Parameters
 --   :control  trace required baseline snapshot: directory, file, pattern or JSON array of these
 --   :test     trace required snapshot to compare with the baseline
---   :ranks    ranks|worst    integer, JSON array, 'all' or 'worst'; of several the one with the highest peak of each
---                            side; default the lowest
---   :parts    INTEGER        the most causes; default 5
+--   :ranks    ranks|worst    integer, JSON array, 'all' or 'worst'; with several ranks, the rank with the highest
+--                            peak of each side is used; default the lowest
+--   :parts    INTEGER        maximum number of causes; default 5
 --
 -- Columns
---   line           INTEGER  number of the line
---   kind           TEXT     verdict, peak, host, cause, rest, caution or reserved
---   text           TEXT     what it says
---   control_bytes  INTEGER  bytes in control
---   test_bytes     INTEGER  bytes in test
---   diff_bytes     INTEGER  test minus control
---   phase          TEXT     of a cause, as in memory_diff
---   function       TEXT     the same
---   op             TEXT     the same
---   control_blocks INTEGER  of a cause or the rest, its allocations at the peak of control
---   test_blocks    INTEGER  the same in test
+--   line           INTEGER  number of the line, from 1
+--   kind           TEXT     'verdict', 'peak', 'host', 'cause', 'rest', 'caution' or 'reserved'
+--   text           TEXT     the line
+--   control_bytes  INTEGER  bytes in control; NULL for lines about no bytes
+--   test_bytes     INTEGER  the same for test
+--   diff_bytes     INTEGER  bytes, test minus control
+--   phase          TEXT     phase of a cause, from memory_diff; NULL for other lines
+--   function       TEXT     function of a cause, likewise
+--   op             TEXT     operator of a cause, likewise
+--   control_blocks INTEGER  of a cause or the rest: number of allocations at the peak of control; else NULL
+--   test_blocks    INTEGER  the same for test
 --
--- Grain: a line. The lines of kind cause and rest add up to the verdict.
+-- Grain: one row per line. The lines of kind 'cause' and 'rest' add up to the verdict.
 -- Rules:
--- 1. It is about one rank of each side, by default the lowest, and of its devices the one with the highest peak.
--- 2. Causes are the rows of memory_diff that differ most, without blocks that only moved between names (M11). The rest
---    is one line.
--- 3. A snapshot without an event and a segment has a peak of 0 bytes. One that has segments, but no events, does not
---    tell its peak: then there are no causes.
--- 4. Cautions: no events; events are lost from the ring; no frames; what was there before the first event is most of
---    the peak; peaks in different phases; different ranks; other devices; problems (M3.4, M4, M6). At most three are
---    shown, beside a line of kind host two. A snapshot does not say how long its ring is. But a block that has frames
---    was recorded, and if none of the events allocated it, that event is lost.
--- 5. Bytes are in MB, or GB if a peak is 1 GB or more; in kB or B where these would show 0.00.
--- 6. A cause that is too long ends in '...', where a word ends.
--- 7. Pinned memory of the host (M3.4) is in a line of its own, of kind host, with the peak of each side.
--- 8. What is reserved is at least the peak, also where segments were not recorded (M7). A snapshot does not say how
---    much memory its device has.
+-- 1. The summary covers one rank of each side, by default the lowest, and its device with the highest peak.
+-- 2. Causes are the rows of memory_diff that differ most, without blocks that only moved between names (M11). All
+--    other rows are one line.
+-- 3. A snapshot without events and segments has a peak of 0 bytes. If it has segments but no events, its peak is not
+--    known, and there are no causes.
+-- 4. Cautions: no events; events lost from the ring buffer; no frames; most of the peak was allocated before the first
+--    event; peaks in different phases; different ranks; different devices; problems (M3.4, M4, M6). At most three are
+--    shown, or two beside a line of kind 'host'. A snapshot does not record the length of its ring buffer. But a block
+--    with frames was recorded, so if no event allocates it, that event is lost.
+-- 5. Bytes are in MB, or in GB if a peak is 1 GB or more; in kB or B if these would show 0.00.
+-- 6. A cause that is too long is cut at the end of a word, and ends in '...'.
+-- 7. Pinned memory of the host (M3.4) has a line of kind 'host', with the peak of each side.
+-- 8. Reserved memory is never less than the peak, even if segments were not recorded (M7). A snapshot does not record
+--    how much memory its device has.
 WITH
 -- NULL: the side has no device
 rank AS MATERIALIZED (

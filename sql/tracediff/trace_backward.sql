@@ -1,4 +1,4 @@
--- trace_backward: backward operators, each with the forward operator that it belongs to.
+-- trace_backward: backward operators, each with its forward operator.
 -- Family: operators and kernels
 -- Question: Which forward operator does a backward operator belong to?
 --
@@ -10,26 +10,26 @@
 --   iteration           INTEGER  number of the step; NULL outside of every step
 --   file                TEXT     path
 --   event               INTEGER  position of the backward operator in the file's traceEvents
---   name                TEXT     its name
+--   name                TEXT     name of the backward operator
 --   ts                  REAL     us from the earliest event of the rank
 --   dur                 REAL     us
---   kernel_dur_sum      REAL     us, of the device work that it launched (trace_subtree)
---   sequence_number     INTEGER  of both
---   fwd_event           INTEGER  position of the forward operator; NULL if it is not known
---   fwd_name            TEXT     its name
+--   kernel_dur_sum      REAL     us, sum over the device work that it launched (see trace_subtree)
+--   sequence_number     INTEGER  sequence number that both operators share
+--   fwd_event           INTEGER  position of the forward operator; NULL, like the next columns, if not known
+--   fwd_name            TEXT     name of the forward operator
 --   fwd_ts              REAL     us from the earliest event of the rank
 --   fwd_dur             REAL     us
---   fwd_kernel_dur_sum  REAL     us, of the device work that it launched
+--   fwd_kernel_dur_sum  REAL     us, sum over the device work that it launched
 -- Grain: one row per backward operator, by rank and start.
 -- Rules:
 --   1. A backward operator is a cpu_op with a Sequence number of 0 or more and a Fwd thread id above 0 in its
---      args. One directly inside of another one with the same number is not listed.
---   2. Its forward operator is the one of the same Sequence number, file and process, without a Fwd thread id,
---      that starts last, at the start of the backward operator at the latest; ties: the shorter duration, then
---      name. So does PyTorch's profiler link them (category fwdbwd).
---   3. Numbers count for each thread. If forward operators of several threads have the number, the thread is that
---      of all other backward operators of this Fwd thread id of which only one has it; if there is not
---      exactly one such thread, the forward operator is not known.
+--      args. A backward operator directly inside another one with the same number is not listed.
+--   2. Its forward operator has the same Sequence number, file and process, and no Fwd thread id. If there are several,
+--      it is the one that starts last, but not after the backward operator; ties: the shorter duration, then name.
+--      PyTorch's profiler links them in the same way (category fwdbwd).
+--   3. Each thread has its own sequence numbers. If forward operators of several threads have the number, other
+--      backward operators with this Fwd thread id decide: if only one thread has a number,
+--      the operators with it must all point to that same thread. Otherwise the forward operator is not known.
 WITH operator AS MATERIALIZED (
   SELECT rank, iteration, file, event, parent, pid, tid, name, ts, dur, ts_ns, dur_ns,
          CAST(args ->> '$."Sequence number"' AS INTEGER) AS seq,

@@ -1,4 +1,4 @@
--- trace_collective_rates: collectives by process group: how many, how long they transfer, and at which bandwidth.
+-- trace_collective_rates: collectives by process group: number, transfer time and bandwidth.
 -- Family: ranks and the job
 -- Question: Which process group is slow on the network?
 --
@@ -10,22 +10,22 @@
 --   :steps       steps          which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these;
 --                               default 'auto'
 -- Columns
---   process_group  TEXT     name of the process group, as trace_job_ranks has it
---   group_ranks    TEXT     JSON array of its ranks that are recorded
---   name           TEXT     stable name, on the lowest rank
---   collective     TEXT     what it does, as trace_collectives has it; NULL: not known
---   calls          INTEGER  collectives of the group
---   transfer       REAL     us of all calls; of each the shortest duration, that of a rank that does not wait
---   bytes          INTEGER  bytes of one rank of all calls; NULL: not known of one
---   group_size     INTEGER  ranks of the group, recorded or not
---   algbw_gbs      REAL     GB/s, bytes by transfer
---   busbw_gbs      REAL     GB/s, the load of each link
---   with_waits     INTEGER  1: ranks of the group are not recorded, so transfer may contain waits for them
---   algorithm      TEXT     in the name of the kernel; NULL: none, or several
---   protocol       TEXT     in the name of the kernel; NULL: none, or several
---   channels       INTEGER  the first number of the kernel's grid; NULL: none, or several
+--   process_group  TEXT     name of the process group, as in trace_job_ranks
+--   group_ranks    TEXT     JSON array of its recorded ranks
+--   name           TEXT     stable name on the lowest rank
+--   collective     TEXT     kind of collective, as in trace_collectives; NULL: not known
+--   calls          INTEGER  number of collectives
+--   transfer       REAL     us, sum over all calls of the shortest duration, which has no wait
+--   bytes          INTEGER  bytes of one rank, sum over all calls; NULL if any call's bytes are not known
+--   group_size     INTEGER  number of ranks of the group, recorded or not
+--   algbw_gbs      REAL     GB/s, bytes divided by transfer
+--   busbw_gbs      REAL     GB/s, bus bandwidth: load of each link
+--   with_waits     INTEGER  1 if some ranks of the group are not recorded, so that transfer may include waits for them
+--   algorithm      TEXT     algorithm in the kernel's name; NULL: none or several
+--   protocol       TEXT     protocol in the kernel's name; NULL: none or several
+--   channels       INTEGER  NCCL channels: the first number of the kernel's grid; NULL: none or several
 -- Grain: one row per process group, group_ranks and name, in this order.
--- Rules: W5 to W9. Those of the device only.
+-- Rules: W5 to W9. Only collectives of the device.
 WITH selected AS MATERIALIZED (
   SELECT file, event, rank, iteration, name, collective, collective_bytes AS bytes, group_size, algorithm, protocol,
          channels

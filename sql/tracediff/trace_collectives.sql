@@ -1,5 +1,5 @@
--- trace_collectives: collectives matched across ranks: how long they transfer, at which bandwidth, and which rank the
---                    others wait for.
+-- trace_collectives: collectives matched across ranks, with transfer time, bandwidth, and the rank that the others wait
+--                    for.
 -- Family: ranks and the job
 -- Question: How long does each collective wait, for whom, and transfer?
 --
@@ -13,29 +13,29 @@
 -- Columns
 --   iteration      INTEGER  number of the step; NULL outside of every step
 --   process_group  TEXT     name of the process group, else its description, its ranks or the name of the collective
---   name           TEXT     stable name, on the lowest rank
+--   name           TEXT     stable name on the lowest rank
 --   seq            INTEGER  0-based index within its process group and step, by start
---   rank_count     INTEGER  ranks that take part
---   transfer       REAL     us, the shortest duration: that of a rank that does not wait
---   max_wait       REAL     us, the longest duration minus transfer; of collectives of the host, which overlap, without
---                           what an earlier one of the rank covers
---   last_rank      INTEGER  rank that starts last, for which the others wait; NULL if there is none
---   spread_end     REAL     us, from the first end to the last, by one clock
---   collective     TEXT     what it does: all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce,
---                           gather, scatter, send, recv, send_recv or barrier; NULL: not known, or of the host, like
---                           all below
---   bytes          INTEGER  bytes of one rank, of several the largest
---   group_size     INTEGER  ranks of the group, recorded or not
---   dtype          TEXT     type of its elements, as PyTorch names it
---   algbw_gbs      REAL     GB/s, bytes by transfer; NULL: not known, or last_rank is not known of several ranks
---   busbw_gbs      REAL     GB/s, the load of each link: comparable between collectives and sizes of groups
---   with_waits     INTEGER  1: ranks of the group are not recorded, so transfer may contain waits for them; NULL: no
---                           bandwidth
---   algorithm      TEXT     in the name of the kernel: RING, TREE, NVLS and so on
---   protocol       TEXT     in the name of the kernel: LL, LL128 or SIMPLE; NCCL from 2.19 on has LL for all of them
---   channels       INTEGER  the first number of the kernel's grid
+--   rank_count     INTEGER  number of ranks that take part
+--   transfer       REAL     us, the shortest duration among the ranks, which has no wait
+--   max_wait       REAL     us, the longest duration minus transfer; for collectives of the host, which overlap,
+--                           without time covered by an earlier one of the rank
+--   last_rank      INTEGER  rank that starts last, for which the others wait; NULL: none
+--   spread_end     REAL     us from the first end to the last, on one clock
+--   collective     TEXT     'all_reduce', 'all_gather', 'reduce_scatter', 'all_to_all', 'broadcast', 'reduce',
+--                           'gather', 'scatter', 'send', 'recv', 'send_recv' or 'barrier'; NULL, like the next columns,
+--                           if not known or on the host
+--   bytes          INTEGER  bytes of one rank, the largest of them
+--   group_size     INTEGER  number of ranks of the group, recorded or not
+--   dtype          TEXT     element type as PyTorch names it
+--   algbw_gbs      REAL     GB/s, bytes divided by transfer; NULL: not known, or several ranks without a last_rank
+--   busbw_gbs      REAL     GB/s, bus bandwidth: load of each link, comparable between collectives and group sizes
+--   with_waits     INTEGER  1 if some ranks of the group are not recorded, so that transfer may include waits for them,
+--                           else 0; NULL without a bandwidth
+--   algorithm      TEXT     algorithm in the kernel's name, such as RING, TREE or NVLS
+--   protocol       TEXT     protocol in the kernel's name: LL, LL128 or SIMPLE; since NCCL 2.19 always LL
+--   channels       INTEGER  NCCL channels: the first number of the kernel's grid
 -- Grain: one row per iteration, process group and seq, in this order.
--- Rules: W1 to W8. Those of gloo and MPI, which hosts run, only where no device runs any.
+-- Rules: W1 to W8. Collectives of gloo and MPI, which run on the host, only if no device runs collectives.
 -- With shared/collectives
 selected AS MATERIALIZED (
   SELECT row_number() OVER () AS about, file, event, rank, iteration, name, process_group, collective,

@@ -1,23 +1,23 @@
--- trace_device_peaks: what devices do at most by their data sheets: FLOP/s of each type, and the bandwidth of memory.
+-- trace_device_peaks: peaks from the data sheets of devices: FLOP/s per type, and memory bandwidth.
 -- Family: operators and kernels
 -- Question: Which share of its device's peak does a kernel reach?
 --
 -- Parameters
---   :name  TEXT  name of a device, as traces have it; default all
+--   :name  TEXT  name of a device as in traces; default all
 -- Columns
---   device  TEXT  LIKE pattern of names
---   type    TEXT  float64, float32, tf32, float16, bfloat16, float8, int8; memory
---   peak    REAL  10^12 FLOPs per second, of int8 operations; of memory 10^9 bytes per second
---   unit    TEXT  TFLOP/s or GB/s
---   source  TEXT  where it is said
+--   device  TEXT  LIKE pattern that matches names of the device
+--   type    TEXT  'float64', 'float32', 'tf32', 'float16', 'bfloat16', 'float8', 'int8' or 'memory'
+--   peak    REAL  peak in this unit; for int8, operations count as FLOPs
+--   unit    TEXT  'TFLOP/s', or 'GB/s' for memory
+--   source  TEXT  data sheet
 -- Grain: one row per device and type whose peak is known, by device.
 -- Rules:
---   1. Peaks are those of dense matrices, without sparsity, which halves what most sheets of NVIDIA say. Of float32
---      they are those of full precision, also where tf32 is faster. Sums are in float32, or int32 of int8.
---   2. A device of AMD's MI250X is one of its two dies, as traces have it: half of the data sheet.
---   3. CREATE TEMP TABLE trace_device_peaks AS SELECT * FROM trace_device_peaks makes a table of your own. With
---      these columns it takes the place of this function, also in trace_diff_by: change it as you like. Of several
---      rows for a device and type, the last counts.
+--   1. Peaks are for dense matrices. Most NVIDIA sheets state peaks with sparsity, which are twice as high. float32 is
+--      full precision, even on devices with a faster tf32. Sums are in float32; for int8, in int32.
+--   2. In traces, a device of AMD's MI250X is one of its two dies, so it has half of the data sheet's peak.
+--   3. CREATE TEMP TABLE trace_device_peaks AS SELECT * FROM trace_device_peaks makes a table of your own, which you
+--      can change. A table with these columns replaces this function, including in trace_diff_by. If it has several
+--      rows for a device and type, the last one counts.
 WITH sheet(device, source, float64, float32, tf32, float16, bfloat16, float8, int8, memory) AS (VALUES
   -- NVIDIA V100 data sheet (volta-v100-datasheet-update-us-1165301-r5)
   ('%V100-SXM2-__GB', 'NVIDIA V100 data sheet', 7.8, 15.7, NULL, 125, NULL, NULL, NULL, 900),

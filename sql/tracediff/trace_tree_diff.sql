@@ -5,7 +5,7 @@
 -- Parameters
 --   :control            trace required baseline trace
 --   :test               trace required trace to compare with the baseline
---   :control_rank       ranks|job      integer, JSON array, 'all' or 'job', all ranks as one;
+--   :control_rank       ranks|job      integer, JSON array, 'all', or 'job' (all ranks as one);
 --                                      default 'job' if both have several ranks, else the lowest
 --   :test_rank          ranks|job      the same for test
 --   :control_iteration  iterations     integer, JSON array, 'all', 'steady' (without first and last),
@@ -15,47 +15,47 @@
 --   :steps              steps          which events are steps: 'auto', 'profiler',
 --                                      a LIKE pattern or a JSON array of these; default 'auto'
 -- Columns
---   path               TEXT     the names from the step down to this one, joined by ';': a stack of flame graphs
+--   path               TEXT     names from the step down to this one, joined by ';': a stack for flame graphs
 --   depth              INTEGER  0 for the step
---   name               TEXT     the last name of the path
---   class              TEXT     as trace_step_time has it; NULL if the parts are of several
---   side               TEXT     who has it: 'both', 'control' or 'test'
---   control_time       REAL     us per step in control, with everything below
---   test_time          REAL     us per step in test, with everything below
+--   name               TEXT     last name of the path
+--   class              TEXT     as in trace_step_time; NULL if its parts have several classes
+--   side               TEXT     side that has it: 'both', 'control' or 'test'
+--   control_time       REAL     us per step in control, including everything below
+--   test_time          REAL     us per step in test, including everything below
 --   diff_time          REAL     us per step, test minus control
---   control_self_time  REAL     us per step in control, without what is below
---   test_self_time     REAL     us per step in test, without what is below
+--   control_self_time  REAL     us per step in control, excluding everything below
+--   test_self_time     REAL     us per step in test, excluding everything below
 --   diff_self_time     REAL     us per step, test minus control
---   control_ns         INTEGER  ns, of all steps of control, with everything below
---   test_ns            INTEGER  ns, of all steps of test, with everything below
---   control_self_ns    INTEGER  ns, of all steps of control, without what is below
---   test_self_ns       INTEGER  ns, of all steps of test, without what is below
---   control_kernels    REAL     events of device work a step in control, with everything below
---   test_kernels       REAL     events of device work a step in test, with everything below
---   only_rank          INTEGER  of jobs: the only rank whose own steps differ so; NULL: several, or communication
--- Grain: one row per path, parents before their children, the longer of siblings first (control_time
--- + test_time), then by name.
+--   control_ns         INTEGER  ns, control_time summed over all steps of control
+--   test_ns            INTEGER  ns, test_time summed over all steps of test
+--   control_self_ns    INTEGER  ns, control_self_time summed over all steps of control
+--   test_self_ns       INTEGER  ns, test_self_time summed over all steps of test
+--   control_kernels    REAL     kernels, copies and fills per step in control, including everything below
+--   test_kernels       REAL     kernels, copies and fills per step in test, including everything below
+--   only_rank          INTEGER  for a job, the only rank whose own steps differ in this; NULL: several, or
+--                               communication
+-- Grain: one row per path, parents before their children, longer siblings first (control_time + test_time), then
+-- by name.
 -- Rules:
---   1. The parts of a step are those of trace_step_path. So the self times sum to the step, which
---      is the sum over trace_step_diff, to the ns.
---   2. Work is found by area (as in trace_step_path), top_name, op unless that is of Python (L4), and trace_short_name
---      of the kernel; so is time of the host in a trace without device work. Work of the device without a
---      launch is directly below the step. Areas of a family (L1) of which there are several are below top_name, and the
---      family is in their place: so a cause of trace_step_causes is a row, and what it is made of is below it.
---   3. While the device is idle: 'device idle', class, top_name, op. Time of the host of which nothing
---      is recorded: 'unrecorded', op. Here op may be the name of a gap (A5.4).
---   4. A level that is NULL or equal to the one above it is left out; op and kernel, too, if an area of a family is
---      between.
---   5. Names are stable names; those of control and test that are the same are one row.
---   6. Kernels are counted as in trace_step_path: hidden ones, too. A row whose kernels are all
---      hidden has no time.
+--   1. The parts of a step come from trace_step_path. So the self times add up to the step, exactly like the times of
+--      trace_step_diff.
+--   2. The levels of device work are area (see trace_step_path), top_name, op unless it is a Python frame (L4), and
+--      trace_short_name of the kernel. Host time in a trace without device work has the same levels. Device work
+--      without a launch is directly below the step. If a family (L1) has several areas, the family takes their place,
+--      and the areas are below top_name. So each cause of trace_step_causes is a row, with its parts below it.
+--   3. The levels of idle time are 'device idle', class, top_name and op. The levels of unrecorded host time are
+--      'unrecorded' and op. Here op may be the name of a gap (A5.4).
+--   4. A level that is NULL or equal to the level above it is left out. This holds for op and kernel even if an area of
+--      a family is between them.
+--   5. Names are stable names. A name that both sides have is one row.
+--   6. Kernels are counted as in trace_step_path, including hidden ones. A row with only hidden kernels has no time.
 --   7. If only one side calls HIP and only the other CUDA, hipX counts as cudaX, as in causes (L2.1).
 --   8. In the path, '%', ';' and line feeds of a name are written %25, %3B and %0A.
 WITH RECURSIVE asked AS MATERIALIZED (
   SELECT control_chosen, test_chosen, control_ranks, test_ranks, control_job AND test_job AND ranks > 1 AS is_job
   FROM trace_compared_ranks(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :steps)
   LIMIT -1),
-own AS MATERIALIZED ( -- the steps of the ranks of two jobs, each by itself
+own AS MATERIALIZED ( -- steps of two jobs, rank by rank
   SELECT 0 AS side, rank, iteration, class, area, family, top_name, top_op, op, kernel, time_ns
   FROM asked CROSS JOIN trace_step_path(CASE WHEN is_job THEN :control END, control_ranks, :control_iteration, :clock,
                                         'step', :steps)
@@ -135,7 +135,7 @@ framed AS MATERIALIZED (
          coalesce(';' || replace(replace(replace(name_5, '%', '%25'), ';', '%3B'), char(10), '%0A'), '')
            AS frame_5
   FROM named),
-placed AS ( -- a row for each level of a part
+placed AS ( -- one row per level of a part
   SELECT CASE WHEN level > 0 THEN 'step' ELSE '' END || CASE WHEN level > 1 THEN frame_1 ELSE '' END
          || CASE WHEN level > 2 THEN frame_2 ELSE '' END || CASE WHEN level > 3 THEN frame_3 ELSE '' END
          || CASE WHEN level > 4 THEN frame_4 ELSE '' END AS parent,
@@ -186,7 +186,7 @@ tree AS (
   SELECT depth + 1, node.control_ns * test_steps + node.test_ns * control_steps, node.*,
          control_steps, test_steps
   FROM tree CROSS JOIN node ON node.parent = tree.path
-  ORDER BY depth DESC, size DESC, name) -- the deepest first: a row is followed by what is below it
+  ORDER BY depth DESC, size DESC, name) -- deepest first: children follow their parent
 SELECT path, depth, name, class,
        CASE WHEN first_side < last_side THEN 'both' WHEN last_side = 0 THEN 'control'
             ELSE 'test' END AS side,

@@ -12,11 +12,11 @@
 --                     stream_sync_overlap, stream_wait_corr_id_in_past, nccl_metadata or
 --                     backward_seq_id_uniqueness
 --   event    INTEGER  position of the event in the file's traceEvents
---   name     TEXT     its name
---   ts_ns    INTEGER  ns, its start
+--   name     TEXT     name of the event
+--   ts_ns    INTEGER  ns, absolute start of the event
 --   time_ns  INTEGER  ns by which a kernel starts too early or still runs, or a record is too late; NULL for the
 --                     other rules
---   text     TEXT     what is wrong
+--   text     TEXT     the violation in words
 -- Grain: one row per event and rule, by rank, file, rule and start.
 -- Rules:
 --   1. gpu_kernel_causality: the first kernel of an External id starts before the first cudaLaunchKernel of that id.
