@@ -9,4 +9,4 @@ WITH n AS (
                        :control_iteration, :test_iteration, 'op', :clock, NULL, NULL, :steps))
 SELECT printf('the requests are others: their mix makes %+.3f ms per step', mix / 1000),
        'compare steps of one phase and size', NULL
-FROM n WHERE abs(mix) >= 0.5 * abs(mix + within) AND abs(mix) > 1 AND abs(mix) > (SELECT 10 * control_ms FROM pair)
+FROM n WHERE abs(mix) >= 0.5 * abs(mix + within) AND abs(mix) > (SELECT 10 * control_ms FROM pair)

@@ -15,4 +15,4 @@ SELECT printf('the allocator asks the device %s often: %g -> %g calls per step, 
 FROM n LEFT JOIN cause ON cause.name IN ('cudaMalloc', 'cudaFree', 'hipMalloc', 'hipFree', 'cudaHostAlloc')
   OR cause.text GLOB '*cudaFree*' OR cause.text GLOB '*cudaMalloc*'
 WHERE abs(t - c) >= 0.5 AND max(c, t) > 1.2 * min(c, t) AND (SELECT NOT control_of_host AND NOT test_of_host
-  FROM pair) AND abs(tt - ct) > (SELECT 0.02 * 1000 * control_ms FROM pair)
+  FROM pair) AND abs(tt - ct) > (SELECT 20 * control_ms FROM pair)

@@ -14,4 +14,3 @@ SELECT printf('attention runs by %s where control runs %s, %g per step', replace
        'torch.nn.attention.sdpa_kernel; what decides is types, mask, head size, versions', cause.id
 FROM n AS a JOIN n AS b ON a.d = -b.d AND b.d > 0
 LEFT JOIN cause ON cause.id IN (SELECT id FROM cause_op WHERE name GLOB '*caled*ot*roduct*' OR name GLOB '*lashAttn*')
-WHERE (SELECT alike > 0.5 FROM pair)

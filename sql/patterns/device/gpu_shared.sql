@@ -28,7 +28,7 @@ mid AS (
 n AS (
   SELECT m.*, (SELECT count(*) FROM late AS l
                WHERE l.side = m.side AND l.us BETWEEN 0.75 * us50 AND 1.25 * us50) AS near
-  FROM mid AS m WHERE m.n >= 10 AND m.n > 10 * coalesce((SELECT o.n FROM mid AS o WHERE o.side <> m.side), 0))
+  FROM mid AS m WHERE m.n >= 10 AND m.n > 10 * (SELECT count(*) FROM late AS o WHERE o.side <> m.side))
 SELECT printf(CASE side WHEN 1 THEN 'the GPU is shared: kernels are interrupted for %.1f ms, %.1f times per step'
                         ELSE 'the GPU was shared: kernels were interrupted for %.1f ms, %.1f times per step' END,
               us50 / 1000, 1.0 * n.n / n.steps),

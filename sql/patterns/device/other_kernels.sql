@@ -14,4 +14,4 @@ SELECT printf('other kernels compute the same %s%s, of %d shapes: %.2f -> %.2f m
 FROM n LEFT JOIN cause ON cause.class = 'compute' AND cause.id IN (
   SELECT o.id FROM cause_op AS o JOIN k ON replace(k.top_op, 'autograd::engine::evaluate_function: ', '') = o.name
   JOIN cause AS x ON x.id = o.id GROUP BY o.id HAVING abs(sum(k.tt - k.ct)) > 0.5 * abs(x.diff_time))
-WHERE abs(tt - ct) > (SELECT 0.02 * 1000 * control_ms FROM pair) AND (SELECT NOT other_device FROM pair)
+WHERE abs(tt - ct) > (SELECT 20 * control_ms FROM pair) AND (SELECT NOT other_device FROM pair)

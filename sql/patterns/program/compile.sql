@@ -17,4 +17,4 @@ FROM n LEFT JOIN cause ON cause.class IN ('compute', 'memory', 'host') AND (
   OR (cause.area IS NULL OR cause.area NOT GLOB 'Optimizer*') AND (
     cause.added + cause.removed > 0
     OR cause.id IN (SELECT id FROM cause_op JOIN op USING (name) WHERE op.c <> op.t AND (op.c > op.t) = (n.t > 0))))
-WHERE (c > 0) <> (t > 0) AND (SELECT within > 0.6 FROM pair)
+WHERE (c > 0) <> (t > 0)

@@ -9,14 +9,13 @@ WITH n AS (
       'aten::miopen_convolution',
       'aten::mkldnn_convolution', 'aten::_slow_conv2d_forward', 'aten::convolution_backward', 'aten::_convolution'))
   GROUP BY type),
-word(type, word, bits) AS (VALUES ('float', 'float32', 32), ('double', 'float64', 64), ('c10::BFloat16', 'bfloat16',
-  16),
-  ('c10::Half', 'float16', 16), ('signed char', 'int8', 8))
+word(type, word) AS (VALUES ('float', 'float32'), ('double', 'float64'), ('c10::BFloat16', 'bfloat16'),
+  ('c10::Half', 'float16'), ('signed char', 'int8'))
 SELECT printf('products and convolutions compute in %s, where control has %s', a.word, b.word),
-       CASE WHEN a.bits = 64 THEN 'float64 leaks from NumPy or torch.set_default_dtype: .float() at the source'
-            WHEN a.bits > b.bits THEN 'torch.autocast(device, torch.bfloat16), or model.to(torch.bfloat16)' END,
-              cause.id
+       CASE WHEN a.word = 'float64' THEN 'float64 leaks from NumPy or torch.set_default_dtype: .float() at the source'
+            WHEN a.word = 'float32' AND b.word <> 'float64'
+            THEN 'torch.autocast(device, torch.bfloat16), or model.to(torch.bfloat16)' END, cause.id
 FROM n AS test JOIN n AS control ON control.c >= 0.8 JOIN word AS a ON a.type = test.type
   JOIN word AS b ON b.type = control.type
 LEFT JOIN cause ON cause.class IN ('compute', 'host') AND (cause.area NOT GLOB 'Optimizer*' OR cause.area IS NULL)
-WHERE test.t >= 0.8 AND test.type <> control.type AND (SELECT alike > 0.5 FROM pair)
+WHERE test.t >= 0.8 AND test.type <> control.type

@@ -17,4 +17,4 @@ SELECT CASE WHEN tt > ct THEN printf('torch.compile compiles again in these step
        cause.id
 FROM n LEFT JOIN cause ON (cause.diff_time > 0) = (tt > ct) AND (cause.name IN ('dynamo', '_compile.compile_inner')
   OR cause.name GLOB '*compile*' OR cause.name GLOB '*CompiledFunction*' OR cause.name GLOB 'TorchDynamo*')
-WHERE abs(tt - ct) > 0.05 * 1000 * (SELECT max(control_ms, test_ms) FROM pair) AND max(ct, tt) > 3 * min(ct, tt)
+WHERE abs(tt - ct) > 50 * (SELECT max(control_ms, test_ms) FROM pair) AND max(ct, tt) > 3 * min(ct, tt)

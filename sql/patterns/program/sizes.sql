@@ -9,14 +9,14 @@ WITH s AS (
   SELECT name, c, t, ct + tt AS us, size, dims FROM sized
   WHERE name GLOB 'aten::*' AND size IS NOT NULL AND name NOT GLOB '*_' AND name NOT IN ('aten::t', 'aten::transpose')),
 r AS (SELECT name, sum(t * size) / sum(c * size) AS r, sum(c) AS n, sum(us) AS us FROM s GROUP BY name
-  HAVING sum(c) = sum(t) AND sum(c) > 0),
+  HAVING sum(c) = sum(t)),
 n AS (SELECT count(*) AS n, sum(r > 1) AS up, trace_quantile(r, 0.5) AS r, sum(us) / (SELECT sum(us) FROM s) AS part
   FROM r WHERE abs(r - 1) > 0.001),
 x AS (
-  SELECT r.name, r.n, (SELECT dims FROM s WHERE s.name = r.name ORDER BY c DESC, dims LIMIT 1) AS cd,
-         (SELECT dims FROM s WHERE s.name = r.name ORDER BY t DESC, dims LIMIT 1) AS td,
-         (SELECT size FROM s WHERE s.name = r.name ORDER BY t DESC, dims LIMIT 1) / (SELECT size FROM s
-           WHERE s.name = r.name ORDER BY c DESC, dims LIMIT 1) AS r
+  SELECT r.name, r.n, (SELECT dims FROM s WHERE s.name = r.name ORDER BY c DESC, dims) AS cd,
+         (SELECT dims FROM s WHERE s.name = r.name ORDER BY t DESC, dims) AS td,
+         (SELECT size FROM s WHERE s.name = r.name ORDER BY t DESC, dims) / (SELECT size FROM s
+           WHERE s.name = r.name ORDER BY c DESC, dims) AS r
   FROM r)
 SELECT printf('tensors are %.3g times as large: %s -> %s', n.r, cd, td),
   'compare the time of a sample or token, not of a step', cause.id

@@ -34,5 +34,5 @@ SELECT printf('%d of %d steps%s run more operators: %s, %d times', o.n, w.n,
 FROM o JOIN w USING (side) LEFT JOIN op USING (name)
 WHERE NOT EXISTS (SELECT 1 FROM e WHERE name NOT GLOB 'aten::*') AND 2 * o.n < w.n
   AND o.us > 1.2 * (w.us - o.n * o.us) / (w.n - o.n)
-  AND coalesce(CASE side WHEN 1 THEN c = round(c) ELSE t = round(t) END, 1)
+  AND (CASE side WHEN 1 THEN c = round(c) ELSE t = round(t) END) IS NOT 0
 ORDER BY side DESC, o.n DESC, runs DESC, name LIMIT 1
