@@ -2,7 +2,7 @@
 ** Whether operators differ between two sides of runs, and whether as many runs could tell.
 **
 ** The unit of replication is the run: its steps share the luck of the run, and so do its ranks.
-** RULES.md has the rules (V1 to V12) that this file and comments cite.
+** RULES.md has the rules (V1 to V13) that this file and comments cite.
 */
 #ifndef TRACEDIFF_COMPARE_RUNS_H
 #define TRACEDIFF_COMPARE_RUNS_H
