@@ -1,6 +1,6 @@
--- Fills `diff` and, unless it has rows, `step_diff` from `ops`, `step_time`, `steps` and `files`, if both sides are
--- there. Their rows are in the order of the functions: ORDER BY rowid gives it. trace_stddev and trace_only_rank are
--- the only functions of the extension.
+-- Fills `diff` and, unless it has rows, `step_diff` from `ops`, `step_time`, `steps` and `files`, if both sides exist.
+-- ORDER BY rowid returns the rows in the order of the functions. The only functions of the extension that this uses are
+-- trace_stddev and trace_only_rank.
 
 -- The steps that times are divided by (T12.2, T12.3).
 CREATE TEMP TABLE step_count AS
@@ -39,7 +39,7 @@ FROM sums
 WHERE (SELECT count(DISTINCT side) FROM files) = 2
 ORDER BY abs(test_ns - control_ns) DESC, name;
 
--- The own steps of the ranks of two jobs, if step_time is that of their paths: examples/cluster fills it.
+-- The ranks' own steps, if step_time has the paths of two jobs. examples/cluster fills it.
 CREATE TEMP TABLE IF NOT EXISTS own_step_time (side TEXT, rank INTEGER, iteration INTEGER, class TEXT, name TEXT,
                                                time_ns INTEGER);
 

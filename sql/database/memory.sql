@@ -1,4 +1,4 @@
--- Tables of snapshots of PyTorch's allocator, which temp.memory_input names; `make db` makes them if CONTROL_MEMORY or
+-- Tables of the snapshots of PyTorch's allocator in temp.memory_input. `make db` creates them if CONTROL_MEMORY or
 -- TEST_MEMORY is given:
 --
 --   CREATE TEMP TABLE memory_input (side TEXT, path TEXT);

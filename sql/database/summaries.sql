@@ -1,4 +1,4 @@
--- Fills the tables of tables.sql whose rows add up over ranks, from the traces that temp.input names:
+-- Fills the tables of tables.sql with rows that add up over ranks, from the traces in temp.input:
 --
 --   CREATE TEMP TABLE input (side TEXT, path TEXT, with_args INTEGER);
 
@@ -33,7 +33,7 @@ SELECT s.side, rank, iteration,
          || printf('.%06dZ', (ts_ns % 1000000000 + 1000000000) % 1000000000 / 1000)
 FROM (SELECT * FROM temp.input CROSS JOIN trace_steps(path)) AS s;
 
--- What 'steady' takes: these steps, or all of a trace without steps.
+-- 'steady' selects these steps, or all of a trace without steps.
 CREATE TEMP TABLE steady AS
 SELECT DISTINCT side, rank, iteration FROM steps WHERE is_steady;
 CREATE INDEX temp.steady_step ON steady (side, rank, iteration);

@@ -1,17 +1,16 @@
--- The tables whose rows add up: databases of single ranks are merged by INSERT ... SELECT.
--- summaries.sql fills them, and to_database.sql `collectives`. diffs.sql makes `diff` and `step_diff` of
--- them, views.sql has indexes and views.
+-- The tables with additive rows: INSERT ... SELECT merges databases of single ranks. summaries.sql fills them,
+-- to_database.sql fills `collectives`, diffs.sql derives `diff` and `step_diff`, and views.sql adds indexes and views.
 --
--- 1. Columns have the names and units of the function that the comment names: us are REAL, and columns
---    that end in _ns are INTEGER. side is 'control' or 'test'.
--- 2. Columns that end in _epoch are seconds since 1970, those in _utc the same as ISO-8601 text. A trace
---    whose clock does not count from 1970 has dates of 1970.
--- 3. is_steady is 1 for what iterations 'steady' takes (T12), which is all of a trace without steps.
+-- 1. Columns have the names and units of the function in the comment: us are REAL, columns with the suffix _ns are
+--    INTEGER. side is 'control' or 'test'.
+-- 2. Columns with the suffix _epoch are seconds since 1970, columns with _utc the same as ISO-8601 text. If the clock
+--    of a trace does not count from 1970, its dates are in 1970.
+-- 3. is_steady is 1 for the rows that iterations 'steady' selects (T12): all rows of a trace without steps.
 
 -- Keys: content, layout, created_utc, tracediff, sqlite, control, test (paths as they were given).
 CREATE TABLE about (key TEXT PRIMARY KEY NOT NULL, value TEXT);
 
--- trace_files. origin_ns is what `ts` counts from (T2); first_id the `id` in `events` of the file's event 0.
+-- trace_files. origin_ns is the zero of `ts` (T2); first_id the `id` in `events` of the file's event 0.
 CREATE TABLE files (
   file_id INTEGER PRIMARY KEY, side TEXT NOT NULL, file TEXT NOT NULL, rank INTEGER, rank_source TEXT,
   world_size INTEGER, backend TEXT, device TEXT, steps INTEGER, first_step INTEGER, last_step INTEGER,
@@ -25,7 +24,7 @@ CREATE TABLE steps (
   ts REAL, dur REAL, file TEXT NOT NULL, ts_ns INTEGER, dur_ns INTEGER, name TEXT, phase TEXT, batch_size INTEGER,
   padded_size INTEGER, tokens INTEGER, stratum TEXT, ts_epoch REAL, ts_utc TEXT);
 
--- trace_ops(trace, 'all', 'all'), and of device work its type (K1 to K4).
+-- trace_ops(trace, 'all', 'all'), with the type of device work (K1 to K4).
 CREATE TABLE ops (
   side TEXT NOT NULL, rank INTEGER NOT NULL, iteration INTEGER, is_steady INTEGER NOT NULL,
   device TEXT NOT NULL, cat TEXT, name TEXT NOT NULL, short_name TEXT NOT NULL, kernel_type TEXT,
@@ -37,7 +36,7 @@ CREATE TABLE step_time (
   side TEXT NOT NULL, rank INTEGER NOT NULL, iteration INTEGER, is_steady INTEGER NOT NULL,
   class TEXT, name TEXT, time REAL, time_ns INTEGER, stratum TEXT);
 
--- trace_collectives(trace, 'all', 'all'); of merged summaries without `collective` and what follows
+-- trace_collectives(trace, 'all', 'all'); merged summaries lack `collective` and the columns after it
 CREATE TABLE collectives (
   side TEXT NOT NULL, iteration INTEGER, process_group TEXT, name TEXT, seq INTEGER NOT NULL,
   rank_count INTEGER NOT NULL, transfer REAL, max_wait REAL, last_rank INTEGER, spread_end REAL, collective TEXT,
@@ -52,7 +51,7 @@ CREATE TABLE diff (
   diff_duration_per_step REAL, control_counts_per_step REAL, test_counts_per_step REAL,
   control_duration_per_step REAL, test_duration_per_step REAL, device TEXT);
 
--- trace_step_diff(control, test); of merged summaries trace_step_diff(control, test, 'all', 'all')
+-- trace_step_diff(control, test); for merged summaries trace_step_diff(control, test, 'all', 'all')
 CREATE TABLE step_diff (
   class TEXT NOT NULL, name TEXT, control_time REAL, test_time REAL, diff_time REAL,
   control_ns INTEGER, test_ns INTEGER, control_steps INTEGER, test_steps INTEGER,

@@ -9,13 +9,14 @@
 --   sql/database/tables.sql, sql/database/summaries.sql, sql/database/to_database.sql, sql/database/diffs.sql,
 --   sql/database/views.sql
 --
--- 1. One side is enough: then the tables of diffs are empty.
--- 2. The comment of a table or view names the call that gives its rows. They are in the order of the
---    call: ORDER BY rowid gives it, where a table has both sides for each side.
--- 3. No table or view has the name of a function, which it would hide. Those of HTA begin with hta_.
--- 4. CAST gives the columns of views a type that programs can see (SQLite from 3.41 on). DuckDB runs views
---    itself: there REAL would be 32 bits wide, and the quotient of integers not be an integer.
--- 5. Values are of the declared type: pid, tid and value, which may be numbers or text, are TEXT.
+-- 1. One side is enough; the tables of diffs are empty then.
+-- 2. The comment of a table or view names the call that returns its rows. ORDER BY rowid returns them in the order of
+--    the call; in tables with both sides, for each side.
+-- 3. No table or view has the name of a function, because it would hide the function. The names of HTA's analyses begin
+--    with hta_.
+-- 4. CAST gives the columns of views a type that programs can see (from SQLite 3.41). DuckDB runs views itself, where
+--    REAL would be 32 bits wide and the quotient of integers would not be an integer.
+-- 5. Values have the declared type. pid, tid and value can be numbers or text, so they are TEXT.
 
 INSERT INTO collectives
 SELECT side, c.* FROM temp.input CROSS JOIN trace_collectives(path, 'all', 'all') AS c;
@@ -45,7 +46,7 @@ FROM (SELECT DISTINCT CAST(pid AS TEXT) AS pid, CAST(tid AS TEXT) AS tid
 ORDER BY pid, tid;
 CREATE INDEX threads_by_tid ON threads (pid, tid);
 
--- parent_id and link_id are the id of another event. is_counted is 1 for what HTA's analyses count (T13).
+-- parent_id and link_id are the id of another event. is_counted is 1 for events that HTA's analyses count (T13).
 CREATE TABLE event_rows (
   id INTEGER PRIMARY KEY, file_id INTEGER NOT NULL REFERENCES files (file_id), iteration INTEGER,
   name_id INTEGER NOT NULL REFERENCES names (name_id), thread_id INTEGER NOT NULL REFERENCES threads (thread_id),
@@ -67,7 +68,7 @@ WHERE id IN (SELECT first_id + event
 CREATE INDEX event_rows_by_name ON event_rows (name_id);
 CREATE INDEX event_rows_by_time ON event_rows (ts_ns);
 
--- Of inputs with args: JSON, as in the file (T6).
+-- For inputs with args: JSON, unchanged from the file (T6).
 CREATE TABLE event_args (id INTEGER PRIMARY KEY REFERENCES event_rows (id), args TEXT NOT NULL);
 INSERT INTO event_args
 SELECT first_id + event, args
@@ -197,7 +198,7 @@ SELECT d.* FROM temp.input AS c CROSS JOIN temp.input AS t
 CROSS JOIN trace_diff_by(c.path, t.path, 'op,shapes', 'all', 'all', 'steady', 'steady') AS d
 WHERE c.side = 'control' AND t.side = 'test';
 
--- potential_stragglers(trace), with the other columns where there is a control
+-- potential_stragglers(trace), with the other columns if there is a control
 CREATE TABLE stragglers (
   side TEXT NOT NULL, rank INTEGER, times_last INTEGER, wait_caused REAL, class TEXT, name TEXT, time REAL,
   others_time REAL, diff_time REAL, control_wait_caused REAL, control_diff_time REAL);

@@ -1,4 +1,4 @@
--- Indexes and views over the tables of tables.sql. The comment of a view names the call that gives its rows.
+-- Indexes and views over the tables of tables.sql. The comment of a view names the call that returns its rows.
 
 CREATE INDEX ops_by_step ON ops (side, rank, iteration);
 CREATE INDEX step_time_by_step ON step_time (side, rank, iteration);

@@ -3,16 +3,15 @@
 CREATE VIEW inside AS SELECT area, name, sum(c) AS c, sum(t) AS t FROM host WHERE area IS NOT NULL AND name <> area
   GROUP BY 1, 2;
 CREATE TABLE under AS SELECT top_op, name, sum(c) AS c, sum(t) AS t FROM host WHERE top_op IS NOT NULL GROUP BY 1, 2;
--- operators by shapes and types; with device work only those that launch some. dims: of their first tensor, size: its
---   elements
+-- operators by shapes and types; on a device, only operators that launch work. dims: shape of the first tensor; size:
+-- its number of elements
 CREATE TABLE sized AS SELECT name, shapes, types, n.c, n.t, n.ct, n.tt, size, dims FROM (
   SELECT min(row) AS row, sum(c) AS c, sum(t) AS t, sum(ct) AS ct, sum(tt) AS tt FROM (
     SELECT min(rowid) AS row, id1, id2, id3, max(c) AS c, max(t) AS t, sum(ct) AS ct, sum(tt) AS tt FROM launched
       GROUP BY id0, id1, id2, id3)
   GROUP BY id1, id2, id3) AS n JOIN launched ON launched.rowid = n.row;
--- alike: part of the names of operators that both sides have; within: of the side that has fewer, if it has ten; even:
---   part of
--- the names that run as often
+-- alike: share of the operator names that both sides have; within: the same share for the side with fewer names, if it
+-- has ten; even: share of the names that run equally often
 UPDATE pair SET (alike, within, even) = (
   SELECT 1.0 * sum(c > 0 AND t > 0) / count(*),
          CASE WHEN min(sum(c > 0), sum(t > 0)) >= 10 THEN 1.0 * sum(c > 0 AND t > 0) / min(sum(c > 0), sum(t > 0)) END,

@@ -1,53 +1,53 @@
--- 00_facts: What other sections take as parameters
+-- 00_facts: Parameters of the other sections
 -- Layout facts
 -- Columns
---   control_rank   any      the ranks that are compared: those of trace_compared_ranks
---   test_rank      any      the same
---   control_iteration  any  as the argument; without the steps that are left out (trace_verdict, rule 1)
---   test_iteration  any     the same
---   control_asked  any      the steps as the argument has them
---   test_asked     any      the same
---   control_each   any      the same for functions that do not take 'job'
---   test_each      any      the same
---   control_ranks  any      the ranks that sections about all ranks take: those that have the phase that was asked for
---   test_ranks     any      the same
---   ranks          INTEGER  of two jobs: how many ranks they have; else 0
---   control_job    INTEGER  1 if control is taken as a job (Q1), else 0
---   test_job       INTEGER  the same
+--   control_rank   any      compared ranks, from trace_compared_ranks
+--   test_rank      any      the same for test
+--   control_iteration  any  as the argument, without the outliers of trace_verdict
+--   test_iteration  any     the same for test
+--   control_asked  any      the steps as in the argument
+--   test_asked     any      the same for test
+--   control_each   any      compared ranks for functions that do not take 'job'
+--   test_each      any      the same for test
+--   control_ranks  any      ranks of sections about all ranks: the ranks with the chosen phase
+--   test_ranks     any      the same for test
+--   ranks          INTEGER  number of ranks of two jobs; else 0
+--   control_job    INTEGER  1 if the ranks of control are compared as one job (Q1), else 0
+--   test_job       INTEGER  the same for test
 --   of_host        INTEGER  1 if a side has no device work, else 0
---   recorded       INTEGER  ranks that are recorded of the side that has fewer
---   ranks_out      TEXT     the ranks that are left out of the jobs (Q1.4), and why, in words; NULL: none
---   unit           TEXT     of times on the page: 'ms', or 's' from 10,000 ms on
---   size           REAL     ms in a unit
+--   recorded       INTEGER  number of recorded ranks of the side with fewer ranks
+--   ranks_out      TEXT     ranks left out of the jobs (Q1.4) and the reasons, in words; NULL: none
+--   unit           TEXT     unit of times on the page: 'ms', or 's' from 10,000 ms on
+--   size           REAL     ms per unit
 --   digits         INTEGER  decimals of times
---   least          REAL     ms: what is less rounds to 0
+--   least          REAL     ms; a smaller value rounds to 0
 --   per            TEXT     'step', or 'whole trace' if neither side has steps
 --   clock_used     TEXT     'device' or 'host'
---   judged         TEXT     the verdict as trace_verdict has it, a code
+--   judged         TEXT     verdict, a code of trace_verdict
 --   judgement      TEXT     the same in words
---   is_apart       INTEGER  as trace_verdict has it
---   load           TEXT     the same
---   control_ms     REAL     mean length of a step
---   test_ms        REAL     the same
---   diff_ms        REAL     test minus control
---   control_windows  INTEGER  what means are over: steps, or whole files
---   test_windows   INTEGER  the same
---   control_steps  INTEGER  steps used, of all ranks; 0: whole traces
---   test_steps     INTEGER  the same
+--   is_apart       INTEGER  see trace_verdict
+--   load           TEXT     see trace_verdict
+--   control_ms     REAL     ms, mean step of control
+--   test_ms        REAL     ms, the same for test
+--   diff_ms        REAL     ms, test minus control
+--   control_windows  INTEGER  number of steps or whole files that means are over
+--   test_windows   INTEGER  the same for test
+--   control_steps  INTEGER  number of steps used, of all ranks; 0: whole traces
+--   test_steps     INTEGER  the same for test
 --   control_range  TEXT     shortest and longest step
---   test_range     TEXT     the same
---   control_left_out  TEXT  JSON array of the steps that are left out; NULL: none
---   test_left_out  TEXT     the same
---   shown          INTEGER  for trace_step_causes: 10, so that the causes shown are the answer (L3);
---                           NULL if they are so unmerged
---   strata         INTEGER  strata of the steps used (A13)
+--   test_range     TEXT     the same for test
+--   control_left_out  TEXT  JSON array of the steps left out as outliers; NULL: none
+--   test_left_out  TEXT     the same for test
+--   shown          INTEGER  argument of trace_step_causes: 10, so that the shown causes hold most of the answer (L3);
+--                           NULL if they do so without merging
+--   strata         INTEGER  number of strata of the steps used (A13)
 --   control_peak   INTEGER  bytes at the peak of control's allocator (M7); NULL without snapshots
---   test_peak      INTEGER  the same
---   memory_unit    TEXT     of bytes on the page: 'GB', 'MB' or 'kB'
---   memory_size    REAL     bytes in a unit
+--   test_peak      INTEGER  the same for test
+--   memory_unit    TEXT     unit of bytes on the page: 'GB', 'MB' or 'kB'
+--   memory_size    REAL     bytes per unit
 --   memory_digits  INTEGER  decimals of bytes
 -- Rules:
---   1. Steps, verdict and decimals are those of trace_verdict.
+--   1. Steps, verdict and decimals come from trace_verdict.
 --   2. Bytes have two decimals, or three if the peaks differ by less than a tenth of the unit.
 WITH compared AS MATERIALIZED (
   SELECT r.control_chosen AS c_rank, r.test_chosen AS t_rank, r.control_ranks AS c_each, r.test_ranks AS t_each,
@@ -58,7 +58,7 @@ WITH compared AS MATERIALIZED (
   CROSS JOIN trace_verdict(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :clock,
                            :steps) AS v
   LIMIT -1),
-of_phase AS MATERIALIZED ( -- the ranks that have a steady step of the phase or the stratum that was asked for (T23)
+of_phase AS MATERIALIZED ( -- ranks with a steady step of the chosen phase or stratum (T23)
   SELECT side, '[' || group_concat(DISTINCT rank) || ']' AS ranks
   FROM (SELECT side, rank, iteration, lower(asked) IN (phase, stratum) AS is_asked, count(*) OVER of_file AS steps,
                min(iteration) OVER of_file AS first, max(iteration) OVER of_file AS last

@@ -1,5 +1,5 @@
--- 00_held: The functions that several sections read. Their rows are kept while a cursor is open on them (S10):
--- these read nothing (S7), and stay open until the page is made.
+-- 00_held: The functions that several sections read. Their rows are kept while a cursor on them is open (S10). The
+-- cursors here read nothing (S7) and stay open until the page is complete.
 -- Layout held
 SELECT 1
 FROM (SELECT 1)

@@ -34,7 +34,7 @@ alike AS MATERIALIZED (
   FROM trace_step_diff(CASE WHEN :strata > 1 THEN :control END, :test, :control_rank, :test_rank, :control_iteration,
                        :test_iteration, 'op', :clock, NULL, NULL, :steps)
   LIMIT -1),
-headline AS MATERIALIZED ( -- of steps of several strata, the verdict is about like sizes
+headline AS MATERIALIZED ( -- with several strata, the verdict compares equal sizes
   SELECT CASE WHEN :strata > 1 AND :judged <> 'unclear' THEN (SELECT sum(within) FROM alike) ELSE :diff_ms END AS ms
   LIMIT -1),
 told_alike AS (

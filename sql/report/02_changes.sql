@@ -5,7 +5,7 @@
 --   FROM trace_diagnoses(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :clock,
 --                        NULL, :steps);
 -- Rules:
---   1. Diagnoses are those of trace_diagnoses, in its order (DG2). Without any, the table is left out.
+--   1. Diagnoses come from trace_diagnoses, in its order (DG2). The table is left out if there are none.
 SELECT sentence AS "change", time_ms AS "difference|diff", advice AS "what to do"
 FROM trace_diagnoses(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :clock, NULL,
                      :steps)

@@ -6,11 +6,11 @@
 --   FROM trace_comparability(:control, :test, :control_each, :test_each, :control_iteration, :test_iteration,
 --                            :clock, 1, :steps);
 -- Rules:
---   1. A side was recorded when its earliest event began, if that is after 2001, in ns since 1970: a clock that counts
---      from the start of a machine or of a recording is earlier than that, so it is not shown.
---   2. PyTorch's profiler writes host_name, and nothing of its version. profiler.add_metadata('torch_version', ...)
---      does; so does a list of packages in the metadata, with "torch==2.7.1".
---   3. What is known of neither side has no row.
+--   1. The time of recording is the start of a side's earliest event, in ns since 1970. It is shown only if it is after
+--      2001: a clock that counts from the start of the machine or of the recording gives an earlier time.
+--   2. PyTorch's profiler writes host_name, but not its version. To record that, call
+--      profiler.add_metadata('torch_version', ...), or add a list of packages with "torch==2.7.1" to the metadata.
+--   3. A property that is unknown on both sides has no row.
 -- With shared/steps
 file AS MATERIALIZED (
   SELECT 0 AS side, file, rank, world_size, device, events, size, start_ns

@@ -5,9 +5,9 @@
 --   FROM trace_undo(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration, :shown, 7, 0,
 --                   :steps);
 -- Rules:
---   1. Causes are those of 06_causes, in the same order. A bar goes from the step of test to that without it.
+--   1. The causes of 06_causes, in the same order. A bar goes from the step of test to the step without the cause.
 --   2. The last row is the step without all causes, the small ones included.
---   3. If the simulation fails, the only row says why.
+--   3. If the simulation fails, the only row has the error.
 WITH cause AS MATERIALIZED (
   SELECT kind, class, text, hidden_by, hidden_rank, rank, diff_time / 1000 AS d, gain_half / 1000 AS half,
          gain_alone / 1000 AS gain,

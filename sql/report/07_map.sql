@@ -8,10 +8,10 @@
 --                        :clock, :steps)
 --   WHERE control_self_time + test_self_time > 0;
 -- Rules:
---   1. The levels are those of trace_tree_diff, without the areas of a family.
---   2. What takes less than 0.01 % of the step, or is not among the 800 largest, has no box of its own: it
---      belongs to its outermost operator, or if that takes less, too, to the part of the program. Beyond 300
---      parts of the program, they are one.
+--   1. The levels come from trace_tree_diff, without the areas of a family.
+--   2. A part below 0.01 % of the step, or not among the 800 largest, has no box. Its time belongs to its outermost
+--      operator or, if that is also too small, to the part of the program. Parts of the program beyond the first 300
+--      share one box.
 WITH path AS MATERIALIZED (
   SELECT class, area, family, top_name,
          CASE WHEN top_name IS top_op OR class NOT IN ('compute', 'comm', 'memory', 'idle_host', 'idle_wait', 'host')

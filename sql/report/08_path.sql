@@ -5,9 +5,9 @@
 --   SELECT iteration, seq, rank, dur / 1000 AS ms, waiting_rank, collective
 --   FROM trace_job_path(:test, :test_rank, :test_iteration, :steps);
 -- Rules:
---   1. Of each side the first six steps that are used, and of a step at most 60 stretches. Stretches that follow each
---      other on one rank are one. Steps that are on one rank throughout, all of them the same, are one lane of their
---      mean length.
+--   1. The section shows the first six used steps of each side, and at most 60 stretches per step. Consecutive
+--      stretches on one rank are merged. If all steps are on the same rank throughout, they are one lane of their mean
+--      length.
 WITH stretch AS (
   SELECT 0 AS side, iteration, seq, rank, dur_ns / 1e6 AS ms, waiting_rank, collective
   FROM trace_job_path(CASE WHEN :ranks > 0 THEN :control END, :control_rank, :control_iteration, :steps)

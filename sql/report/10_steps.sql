@@ -2,7 +2,7 @@
 -- Section steps Steps
 -- Layout steps
 -- Rules:
---   1. By the device's clock, the first step has no certain start: it is shown only if it counts.
+--   1. On the device's clock, the start of the first step is uncertain. So that step is shown only if it is used.
 -- Empty No steps are marked: profiler.step() at the end of each iteration marks them.
 -- SQL
 --   SELECT 'control' AS side, rank, iteration, sum(time_ns) / 1e6 AS ms

@@ -6,8 +6,8 @@
 --   SELECT text
 --   FROM memory_summary(:control_memory, :test_memory, 'worst');
 -- Rules:
---   1. The step of a peak is that of the trace of the same rank, or of the only one, within which it is by the clock,
---      to the us. A snapshot of another run has none.
+--   1. The step of a peak is the step that contains it, by the clock, in the trace of the same rank or in the only
+--      trace. A snapshot of another run has no such step.
 WITH told AS MATERIALIZED (
   SELECT line, kind, upper(substr(text, 1, 1))
            || replace(replace(replace(substr(text, 2), ' -> ', ' → '), ', -', ', −'), '(-', '(−') AS text

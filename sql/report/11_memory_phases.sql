@@ -6,7 +6,7 @@
 --   FROM memory_diff(:control_memory, :test_memory, 'phase', 'worst')
 --   GROUP BY phase;
 -- Rules:
---   1. Of several devices, that with the highest peak.
+--   1. With several devices, the section shows the device with the highest peak.
 WITH device AS MATERIALIZED (
   SELECT 0 AS side, device, max(peak_bytes) FROM memory_files(:control_memory, 'worst')
   WHERE device >= 0

@@ -6,8 +6,8 @@
 --   FROM trace_step_diff(:control, :test, :control_rank, :test_rank, :control_iteration, :test_iteration,
 --                        :level, :clock, NULL, NULL, :steps);
 -- Rules:
---   1. Names are those of trace_step_diff, from paths (A12.4). Where these cannot tell work without a launch
---      from work that something without a name launched, trace_step_diff is asked.
+--   1. Names are as in trace_step_diff, derived from paths (A12.4). Paths cannot separate work without a launch from
+--      work launched by something without a name; in that case, the section reads trace_step_diff.
 WITH path AS MATERIALIZED (
   SELECT class, annotation, module, top_op, op, kernel, 1.0 / :control_windows / 1e6 AS c, 0.0 AS t, time_ns
   FROM trace_step_path(:control, :control_rank, :control_iteration, :clock, 'trace', :steps)

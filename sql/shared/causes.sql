@@ -1,15 +1,15 @@
--- causes: The causes that are shown, what they are made of, and how often it runs: `wide`, a row for each.
+-- causes: The shown causes with their parts and counts, in the CTE `wide`, one row per cause.
 -- Columns
---   place      INTEGER  from 1: the largest first
---   cause, kind, class, name, instances, only_in, rank, text    as trace_step_causes has them
+--   place      INTEGER  from 1, largest first
+--   cause, kind, class, name, instances, only_in, rank, text    as in trace_step_causes
 --   c, t, d    REAL     ms per step: control, test, difference
---   alike      INTEGER  causes of this class and name
---   parts      INTEGER  names that it is made of; removed: those that test has not
---   listed     TEXT     the largest of them, with their differences; more: how many others there are
+--   alike      INTEGER  number of causes of this class and name
+--   parts      INTEGER  number of names in it; removed: number of names that test lacks
+--   listed     TEXT     the largest names, with their differences; more: number of other names
 --   one_by_one TEXT     its areas, with their differences
---   cn, tn     REAL     kernels per step, of the host runs; c_mean, t_mean: us, their mean
---   c_kernel, t_kernel  the kernel that takes longest; c_most, t_most: ms per step that it takes
---   c_matrix, t_matrix  ms per step of kernels that multiply matrices; c_short, t_short: the longest, short
+--   cn, tn     REAL     kernels per step, or executions for causes of the host; c_mean, t_mean: us, their mean
+--   c_kernel, t_kernel  the longest kernel; c_most, t_most: ms per step of this kernel
+--   c_matrix, t_matrix  ms per step of matrix multiplications; c_short, t_short: short name of the longest
 -- With shared/steps
 cause AS MATERIALIZED (
   SELECT *
@@ -50,7 +50,7 @@ instances AS (
         GROUP BY place, area
         ORDER BY place, n)
   GROUP BY place),
--- the kernels, and those that take longest on each side, of all and of those that multiply matrices
+-- the kernels, and the longest kernel of each side, overall and among matrix multiplications
 device AS (
   SELECT place, sum(cn) AS cn, sum(tn) AS tn, 1000 * sum(c) / nullif(sum(cn), 0) AS c_mean,
          1000 * sum(t) / nullif(sum(tn), 0) AS t_mean, max(c) AS c_most, max(t) AS t_most,

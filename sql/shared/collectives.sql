@@ -1,9 +1,9 @@
--- collectives: collectives matched across ranks (W2 to W4), in the CTE `matched`. A query that begins so has, or a
--- database: device_collective and host_collective, those of W1, of which one is empty for each side; and clock, with
--- the offsets of Q3 by side, rank and step: the iteration, or 'none'. All collectives of the host are there, and
--- is_chosen tells which are asked for; event is the position in the file. Of those of the device, bytes are those of
--- W6, and about is a number of the query's own, of which matched has that of the lowest rank.
-WITH covered AS ( -- busy_ns: the latest end of those of the rank that started before
+-- collectives: collectives matched across ranks (W2 to W4), in the CTE `matched`. The query or database that uses it
+-- provides device_collective and host_collective, the collectives of W1; one of them is empty for each side. It also
+-- provides clock, with the offsets of Q3 by side, rank and step (the iteration, or 'none'). host_collective has all
+-- collectives of the host, and is_chosen marks the chosen ones. event is the position in the file. In
+-- device_collective, bytes follow W6, and about is any number of the query; matched has the number of the lowest rank.
+WITH covered AS ( -- busy_ns: the latest end of earlier collectives of the rank
   SELECT side, rank, iteration, process_group, name, start_ns, end_ns, is_chosen,
          max(end_ns) OVER (PARTITION BY side, rank ORDER BY start_ns, end_ns, iteration, event
                            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS busy_ns

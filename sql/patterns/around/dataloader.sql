@@ -1,7 +1,7 @@
 -- dataloader: the step waits longer, or less, for the DataLoader
 -- Rank: 11
 -- Said: a tenth
--- Evidence: a cause is the DataLoader's next batch; which iterator of it runs tells whether it has workers
+-- Evidence: a cause is the DataLoader's next batch; the class of its iterator shows whether it has workers
 WITH n AS (
   SELECT total(c) FILTER (WHERE name GLOB '*_SingleProcessDataLoaderIter*') AS sc,
     total(t) FILTER (WHERE name GLOB '*_SingleProcessDataLoaderIter*') AS st,

@@ -1,7 +1,7 @@
 -- host_slower: the same operators take longer on the host, all by about one factor, and the device waits for them
 -- Rank: 91
 -- Said: a tenth
--- Evidence: trace_host_factor finds one factor; gaps of the device make half of the difference
+-- Evidence: trace_host_factor finds one factor; idle time of the device makes up half of the difference
 WITH may AS (
   SELECT 1 FROM pair WHERE NOT of_host AND NOT other_device AND is_sure AND alike > 0.8
     AND (SELECT total(diff_time) FROM cause WHERE kind IN ('host late', 'queued', 'not recorded')) / gap > 0.5)

@@ -1,8 +1,9 @@
 -- nccl_kernel: NCCL runs other kernels for the same collectives
 -- Rank: 51
 -- Said: always
--- Evidence: as many kernels of NCCL, and other names: algorithm (RING, TREE), protocol (LL, LL128, SIMPLE) or type
--- Not: that the name tells the protocol in new versions: there one name may stand for all
+-- Evidence: the same number of NCCL kernels with other names: algorithm (RING, TREE), protocol (LL, LL128, SIMPLE) or
+--   type
+-- Not: the protocol, in new versions of NCCL: one name may stand for all protocols
 WITH k AS (SELECT trace_short_name(name) AS name, sum(c) AS c, sum(t) AS t FROM kernel WHERE name GLOB 'nccl*'
   GROUP BY 1),
 n AS (SELECT sum(c) AS c, sum(t) AS t, max(min(c, t)) AS common, max(name) FILTER (WHERE c > 0) AS was,

@@ -1,8 +1,8 @@
 -- network: the same collectives transfer longer, or shorter, on all ranks
 -- Rank: 71
 -- Said: a tenth
--- Evidence: trace_collectives, which takes waiting for late ranks out: of as many collectives, eight of ten by more
---   than 15 %
+-- Evidence: trace_collectives, which excludes waiting for late ranks: the same number of collectives, 80 % of them
+--   different by more than 15 %
 -- Not: which link
 WITH may AS (
   SELECT 1 FROM pair WHERE is_job AND is_sure AND alike > 0.8 AND NOT EXISTS (SELECT 1 FROM clock

@@ -1,7 +1,7 @@
 -- straggler: one rank holds up the job
 -- Rank: 70
 -- Said: a tenth
--- Evidence: causes that only one rank's own steps have make half of the difference or more
+-- Evidence: causes in one rank's own steps alone make up half of the difference or more
 WITH n AS (SELECT rank, sum(diff_time) AS us FROM cause WHERE rank IS NOT NULL GROUP BY rank
   ORDER BY abs(sum(diff_time)) DESC LIMIT 1)
 SELECT printf('rank %d %s: ', n.rank, CASE WHEN us > 0 THEN 'holds up the job' ELSE 'held up the job in control' END)

@@ -1,7 +1,7 @@
 -- unrecorded: the host does something that no event shows, between two operators
 -- Rank: 99
 -- Said: a tenth
--- Evidence: a cause 'not recorded' of which the two operators around are known, with a fifth of the difference or more
+-- Evidence: a cause 'not recorded' between two known operators, with 20 % of the difference or more
 SELECT printf('the host does something not recorded, %.1f -> %.1f ms: %s', control_time / 1000, test_time / 1000,
   trace_label(name)),
        'Python, I/O or sleep: record with with_stack=True, or put torch.profiler.record_function around the code', id

@@ -1,7 +1,7 @@
 -- attention_backend: fused attention runs by another backend
 -- Rank: 21
 -- Said: always
--- Evidence: as many attentions of one backend are gone as of another came
+-- Evidence: fused attentions of one backend were replaced by the same number of another backend
 WITH n AS (
   SELECT name, t - c AS d FROM op
   WHERE c <> t AND name IN ('aten::_scaled_dot_product_flash_attention',

@@ -1,9 +1,9 @@
 -- gpu_shared: another process uses the GPU, which goes from one to the other in slices of time
 -- Rank: 80
 -- Said: a tenth
--- Evidence: the same kernels run as often; some executions are interrupted, by more than 0.5 ms and all by about as
---   long (three quarters of them within a quarter of the median), others of the same kernel are not; the other side
---   has few
+-- Evidence: the same kernels run as often; some executions are interrupted for more than 0.5 ms,
+--   all for about the same time (75 % of them within 25 % of the median), while others of the same kernel are not; the
+--   other side has few
 -- Not: a clock, which makes all executions longer by a factor
 WITH may AS (
   SELECT control_rank, test_rank FROM pair

@@ -1,8 +1,8 @@
 -- memory_format: convolutions get another layout of their input, or change it more or less often
 -- Rank: 24
 -- Said: always
--- Evidence: kernels that transpose between NCHW and NHWC changed in number; without a device, the strides of the inputs
---   of four of five convolutions are those of the other layout: in NHWC, channels are one element apart
+-- Evidence: kernels that transpose between NCHW and NHWC changed in number; without a device, the input
+--   strides of four of five convolutions have the other layout: in NHWC, channels are one element apart
 WITH n AS (
   SELECT total(c) AS c, total(t) AS t, total(ct) AS ct, total(tt) AS tt FROM kernel
   WHERE op GLOB '*onv*' AND (name GLOB '*nchwToNhwc*' OR name GLOB '*nhwcToNchw*' OR name GLOB '*nchw2nhwc*'

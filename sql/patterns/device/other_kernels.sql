@@ -1,7 +1,7 @@
 -- other_kernels: the same products and convolutions run by other kernels
 -- Rank: 60
 -- Said: a tenth
--- Evidence: per operator, shapes and types: as many executions, and no kernel in common
+-- Evidence: per operator, shapes and types: the same number of executions, and no kernel in common
 WITH k AS (
   SELECT top_op, op, sum(ct) AS ct, sum(tt) AS tt
   FROM kernel WHERE type = 'COMPUTATION' AND shapes IS NOT NULL AND (op IN ('aten::addmm', 'aten::mm', 'aten::bmm',

@@ -1,7 +1,7 @@
 -- pageable: batches are copied from memory that is not pinned, or are pinned now
 -- Rank: 22
 -- Said: always
--- Evidence: copies between host and device: as many of pinned memory are gone as of pageable memory came
+-- Evidence: copies between host and device: pinned copies were replaced by the same number of pageable copies
 WITH n AS (
   SELECT b.t - b.c AS d, p.ct + b.ct AS ct, p.tt + b.tt AS tt
   FROM op AS p JOIN op AS b ON b.name = replace(p.name, 'Pinned', 'Pageable')

@@ -1,7 +1,7 @@
 -- prefetch: a copy to the device was hidden by work, and is not any more, or the reverse
 -- Rank: 23
 -- Said: always
--- Evidence: as many copies, as long, on another stream: the one that computes
+-- Evidence: the same number of copies of the same length, but on the compute stream
 WITH own AS (SELECT stream FROM stream WHERE type = 'COMPUTATION' GROUP BY 1
   HAVING total(tt) > 0.1 * (SELECT total(tt) FROM stream WHERE type = 'COMPUTATION')),
 n AS (

@@ -2,9 +2,8 @@
 -- Rank: 12
 -- Said: always
 -- Evidence: only one side has aten::isnan inside the autograd engine's functions, AccumulateGrad aside: ten or more per
---   step, in five
---   functions or more, and hardly elsewhere
--- Not: checks of one's own, of parameters, losses or in hooks
+--   step, in five functions or more, and hardly elsewhere
+-- Not: the user's own checks of parameters or losses, or in hooks
 WITH n AS (
   SELECT total(t - c) AS d, min(total(c), total(t)) AS least, count(DISTINCT top_op) AS functions,
          (SELECT total(max(c, t)) FROM op WHERE name = 'aten::isnan') AS whole

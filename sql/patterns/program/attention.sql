@@ -1,8 +1,8 @@
 -- attention: fused attention was written out as softmax and matrix products, or the reverse
 -- Rank: 20
 -- Said: always
--- Evidence: as many fused attentions are gone per step as softmax came, with two products of matrices each
--- Not: that the results are equal
+-- Evidence: fused attentions were replaced by the same number of softmax per step, with two matrix products each
+-- Not: whether the results are equal
 WITH n AS (
   SELECT total(t - c) FILTER (WHERE name <> 'aten::_softmax') AS fused,
     total(t - c) FILTER (WHERE name = 'aten::_softmax') AS soft,

@@ -1,9 +1,8 @@
 -- checkpointing: activations are computed again in the backward pass
 -- Rank: 15
 -- Said: always
--- Evidence: marks of torch.utils.checkpoint (_NoopSaveInputs, CheckpointFunction), or two operators of the forward pass
---   that
---   run inside the autograd engine on one side only, and as often more in all
+-- Evidence: marks of torch.utils.checkpoint (_NoopSaveInputs, CheckpointFunction), or two forward operators that
+--   run inside the autograd engine on one side only, where they also run more often in total
 -- Not: how much memory it saves
 WITH mark AS (SELECT total(c) AS c, total(t) AS t FROM op WHERE name IN ('_NoopSaveInputs', 'CheckpointFunction')),
 again AS (

@@ -2,8 +2,7 @@
 -- Rank: 27
 -- Said: always
 -- Evidence: norms of gradients (_foreach_norm, or four linalg_vector_norm or more) changed, with the clamp of
---   clip_grad_norm_; or
---   the norms are of another kind and the clamp is the same
+--   clip_grad_norm_; or another kind of norm with the same clamp
 WITH n AS (
   SELECT total(c) FILTER (WHERE name = 'aten::_foreach_norm') AS fc,
     total(t) FILTER (WHERE name = 'aten::_foreach_norm') AS ft,

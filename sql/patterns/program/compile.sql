@@ -2,7 +2,7 @@
 -- Rank: 39
 -- Said: always
 -- Alike: within
--- Evidence: compiled regions, functions or kernels on one side only. They replace what that side runs less often
+-- Evidence: compiled regions, functions or kernels on one side only. They replace work that this side runs less often
 WITH n AS (
   SELECT total(c) AS c, total(t) AS t FROM op
   WHERE name GLOB 'Torch-Compiled Region*' OR name GLOB 'CompiledFunction*' OR name GLOB '*CompiledFxGraph*'

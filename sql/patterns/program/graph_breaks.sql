@@ -2,7 +2,7 @@
 -- Rank: 42
 -- Said: always
 -- Alike: within
--- Evidence: both sides run compiled regions with numbers; another number of different ones that run in each step
+-- Evidence: both sides run numbered compiled regions; the number of different regions per step differs
 -- Not: a region that is called more often
 WITH n AS (SELECT count(DISTINCT name) FILTER (WHERE c >= 1) AS c, count(DISTINCT name) FILTER (WHERE t >= 1) AS t
            FROM op WHERE name GLOB 'Torch-Compiled Region: [0-9]*')

@@ -1,7 +1,7 @@
 -- more_operators: the host runs many more small operators, as in a Python loop, or many fewer
 -- Rank: 88
 -- Said: a tenth
--- Evidence: a fifth more executions of operators, 16 or more, of which most are of names that ran before or slice
+-- Evidence: a fifth more executions of operators, 16 or more, mostly with names that ran before or that slice
 --   tensors
 WITH n AS (SELECT total(c) AS c, total(t) AS t FROM op WHERE device <> 'GPU' AND name GLOB 'aten::*'),
 top AS (SELECT name, c, t FROM op, (SELECT n.t > n.c AS up FROM n) WHERE device <> 'GPU' AND name GLOB 'aten::*'

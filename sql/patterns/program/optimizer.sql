@@ -2,7 +2,7 @@
 -- Rank: 10
 -- Said: always
 -- Evidence: operators inside Optimizer.step: _fused_*, else _foreach_*, else neither
--- Not: that the learning changed
+-- Not: whether the learning changed
 WITH n AS (
   SELECT area, total(c) AS c, total(t) AS t,
          CASE WHEN total(c) FILTER (WHERE name GLOB '*_fused_*') THEN 'is fused'

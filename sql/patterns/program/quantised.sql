@@ -2,7 +2,8 @@
 -- Rank: 43
 -- Said: always
 -- Alike: no
--- Evidence: as many products of quantised weights are gone per step as ordinary ones came, or the reverse
+-- Evidence: products of quantised weights were replaced by the same number of ordinary products per step, or the
+--   reverse
 WITH q AS (
   SELECT total(c) AS c, total(t) AS t, max(name) AS name FROM op
   WHERE name GLOB 'quantized::linear*' OR name GLOB 'quantized::conv*' OR name GLOB 'onednn::q*'

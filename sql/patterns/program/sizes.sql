@@ -2,8 +2,7 @@
 -- Rank: 82
 -- Said: always
 -- Evidence: operators with a third of the time, five or more, run as often and have other shapes, all but a tenth
---   larger, or all but a
---   tenth smaller
+--   larger, or all but a tenth smaller
 -- Not: which dimension is the batch
 WITH s AS (
   SELECT name, c, t, ct + tt AS us, size, dims FROM sized

@@ -1,8 +1,8 @@
 -- some_steps: a few steps are long: something runs in them alone
 -- Rank: 35
 -- Said: always
--- Evidence: an operator runs more often in fewer than half of the steps of a side than in its others, where the other
---   side runs it equally often in all, or not at all; these steps are 1.2 times as long as the others, in the mean
+-- Evidence: an operator runs more often in fewer than half of the steps of a side than in its other steps, while the
+--   other side runs it equally often in all steps or never; these steps take 1.2 times the mean of the others
 -- Not: steps that compile
 WITH asked(side, rank) AS (
   SELECT 1, test_rank FROM pair
