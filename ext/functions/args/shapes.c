@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "text/ascii.h"
 #include "text/scan.h"
 #include "text/text.h"
 #include "trace/args.h"
@@ -14,15 +15,16 @@ struct value_reader {
     const char *key;
     uint32_t *values; /* by row; NULL: not wanted */
     bool wanted;      /* of the current row */
-    sqlite3_stmt *statement;
+    sqlite3 *db;
+    sqlite3_stmt *statement; /* NULL: not needed yet */
     char *text; /* the last array */
     size_t capacity;
 };
 
-static int prepare(struct value_reader *reader, sqlite3 *db)
+static int prepare(struct value_reader *reader)
 {
     static const char sql[] = "SELECT ?1 ->> ?2"; /* json_valid() would hide that memory is short */
-    int code = sqlite3_prepare_v2(db, sql, -1, &reader->statement, NULL);
+    int code = sqlite3_prepare_v2(reader->db, sql, -1, &reader->statement, NULL);
     char *path = sqlite3_mprintf("$.\"%s\"", reader->key);
     if (code == SQLITE_OK)
         code = path ? sqlite3_bind_text(reader->statement, 2, path, -1, SQLITE_TRANSIENT)
@@ -75,10 +77,12 @@ static size_t write_alike(const char *json, size_t length, char *to, unsigned ch
 static int ask_json(struct value_reader *reader, const unsigned char *args, size_t length,
                     struct names *names, uint32_t *value)
 {
+    int code = reader->statement ? SQLITE_OK : prepare(reader);
     sqlite3_stmt *statement = reader->statement;
     sqlite3_reset(statement);
-    int code =
-        sqlite3_bind_text64(statement, 1, (const char *)args, length, SQLITE_STATIC, SQLITE_UTF8);
+    if (code == SQLITE_OK)
+        code = sqlite3_bind_text64(statement, 1, (const char *)args, length, SQLITE_STATIC,
+                                   SQLITE_UTF8);
     if (code == SQLITE_OK)
         code = sqlite3_step(statement);
     if (code == SQLITE_ERROR) /* nested deeper than SQLite reads */
@@ -102,11 +106,23 @@ static int ask_json(struct value_reader *reader, const unsigned char *args, size
     return *value == NAME_NONE ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* Writes JSON without its white space. Returns its length. No string may have an escape. */
+/* Whether a token is an integer as SQLite writes it. */
+static bool is_integer(const struct token *token)
+{
+    enum { MOST_DIGITS = 18 };
+    size_t sign = token->length > 1 && token->at[0] == '-', i = sign;
+    while (i < token->length && is_digit(token->at[i]))
+        i++;
+    return token->kind == TOKEN_BARE && i == token->length && i - sign <= MOST_DIGITS &&
+           (token->at[sign] != '0' || token->length == 1);
+}
+
+/* Writes JSON as SQLite gives it: of a string what is inside, else all without its white space.
+** Returns its length. No string may have an escape. */
 static size_t write_dense(const struct token *json, char *to)
 {
     size_t length = 0;
-    bool in_string = false;
+    bool in_string = json->kind == TOKEN_TEXT;
     for (size_t i = 0; i < json->length; i++) {
         unsigned char c = json->at[i];
         in_string ^= c == '"';
@@ -116,8 +132,9 @@ static size_t write_dense(const struct token *json, char *to)
     return length;
 }
 
-/* Sets the values of a row to those in its args, which are strict JSON. An array is written here,
-** as SQLite writes it; other values, and args with escapes, are left to SQLite. */
+/* Sets the values of a row to those in its args, which are strict JSON. Arrays, plain strings and
+** integers are written here, as SQLite writes them; the rest is left to SQLite, as it reads all of
+** the args for each value. */
 static int find_values(struct value_reader *readers, int count, size_t row,
                        const unsigned char *args, size_t length, struct names *names)
 {
@@ -139,11 +156,12 @@ static int find_values(struct value_reader *readers, int count, size_t row,
         const struct token *value = token++;
         if (plain && value->kind == TOKEN_NONE)
             continue;
-        if (!plain || value->kind != TOKEN_NESTED) {
+        if (!plain || !(value->kind == TOKEN_NESTED || value->kind == TOKEN_TEXT ||
+                        is_integer(value))) {
             code = ask_json(reader, args, length, names, &reader->values[row]);
             continue;
         }
-        if (MEMORY_GROW(reader->text, reader->capacity, value->length))
+        if (MEMORY_GROW(reader->text, reader->capacity, value->length + 1))
             reader->values[row] =
                 names_intern(names, reader->text, write_dense(value, reader->text));
         code = reader->values[row] == NAME_NONE ? SQLITE_NOMEM : SQLITE_OK;
@@ -172,8 +190,8 @@ static bool read_values(struct call *call, struct trace_file *file, struct value
     struct args_reader args = {.file = NULL};
     bool done = true;
     int code = SQLITE_OK;
-    for (int i = 0; i < count && code == SQLITE_OK; i++)
-        code = prepare(&readers[i], call->connection->db);
+    for (int i = 0; i < count; i++)
+        readers[i].db = call->connection->db;
     for (size_t row = 0; row < file->columns.count && code == SQLITE_OK && done; row++) {
         const unsigned char *text = NULL;
         size_t length;
