@@ -33,16 +33,27 @@ def untimed(file):
             row.ts_ns = row.dur_ns = None
 
 
+def key_of(row):
+    """Work of one launch has the same."""
+    return row.correlation if row.correlation and row.correlation > 0 else (row.event,)
+
+
 def too_long(queue, most):
     """I1.1, of the work of a queue by start."""
-    found, later = [], []
+    found, together = [], []  # together: work that starts when the last row did
+    earliest = {}  # by key: the end of work that starts later; the two earliest
     for row in reversed(queue):
-        measures = [end_of(other) for other in later if other.ts_ns > row.ts_ns and not (
-            row.correlation and row.correlation > 0 and other.correlation == row.correlation)]
-        if not row.communicates and measures and end_of(row) > min(measures) + most:
+        if together and together[0].ts_ns > row.ts_ns:
+            for other in together:
+                key = key_of(other)
+                earliest[key] = min(end_of(other), earliest.get(key, end_of(other)))
+            earliest = dict(sorted(earliest.items(), key=lambda item: item[1])[:2])
+            together = []
+        ends = [end for key, end in earliest.items() if key != key_of(row)]
+        if not row.communicates and ends and end_of(row) > min(ends) + most:
             found.append(row)
         else:
-            later.append(row)
+            together.append(row)
     return found
 
 
