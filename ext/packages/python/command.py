@@ -15,28 +15,28 @@ from .notebook import ask
 HELP = """\
 usage: tracediff CONTROL TEST [OPTION ...]
        tracediff --memory CONTROL TEST [OPTION ...]
-       tracediff hang DUMPS    which rank holds up a job: the recorder's dumps
+       tracediff hang DUMPS    which rank holds up a job: flight recorder dumps
        tracediff shell [DATABASE]    for agents: tracediff mcp [DIRECTORY ...]
 
-Says why a step of the trace TEST is slower or faster than one of CONTROL. A
-trace is a directory with a file for each rank, a file, or a pattern in quotes;
-a pattern of several runs is compared by trace_ab.
+Explains why a step of the trace TEST is slower or faster than one of CONTROL.
+A trace is a directory with one file per rank, a file, or a pattern in quotes.
+If the patterns match several runs per side, trace_ab compares them.
 
-  --memory CONTROL TEST  why TEST takes more memory: snapshots of the allocator
-  --html FILE.html       also writes a page: the report, or of --memory alone
-  --open                 shows this page in a browser; without --html a new file
-  --gate PERCENT         exit status 1 if steps are clearly longer, by more: 3%
-  --sql STATEMENT        prints its rows instead, with :control and :test bound
-  --json, --csv          prints rows with all their columns
+  --memory CONTROL TEST  why TEST needs more memory, from allocator snapshots
+  --html FILE.html       also write the report; with --memory alone, its chart
+  --open                 show this page in a browser, a new file without --html
+  --gate PERCENT         exit with 1 if steps are longer by more than PERCENT
+  --sql STATEMENT        print its rows instead; :control and :test are bound
+  --json, --csv          print rows with all their columns
   --rank RANK            a number, a JSON array, all, or job: all ranks as one
   --iteration STEP       a number, a JSON array, all, steady, first or a phase
   --control-rank, --control-iteration, --test-rank, --test-iteration: one side
-  --clock CLOCK          whose steps: device or host
+  --clock CLOCK          compare the steps of the device or of the host
   --steps PATTERN        which events are steps: auto, profiler, a LIKE pattern
-  --patterns DIRECTORY   also asks your patterns; --no-advice, --version, --help
+  --patterns DIRECTORY   add your own patterns; --no-advice, --version, --help
 
-Exit status: 0; with --gate 1: slower, 2: not known; 2: an error.
-tracediff --sql "SELECT * FROM tracediff_help" says what else can be asked.
+Exit status: 0; with --gate, 1: slower, 2: not known; 2: an error.
+tracediff --sql "SELECT * FROM tracediff_help" lists all functions.
 """
 
 VALUES = ("--html", "--gate", "--sql", "--rank", "--iteration", "--control-rank", "--test-rank",

@@ -33,10 +33,10 @@ from .notebook import ask
 HELP = """\
 usage: tracediff mcp [--seconds N] [DIRECTORY ...]
 
-Answers agents about the traces below the directories, or below the current
-one: a server of the Model Context Protocol over stdin and stdout, which a
-client starts. It reads no other files and writes none. Paths that are not
-absolute are below the first directory. A question ends after N seconds (50).
+A server of the Model Context Protocol over stdin and stdout, which an agent's
+client starts. It answers questions about the traces below the directories, by
+default the current one. It reads no other files and writes none. Relative
+paths are below the first directory. A question ends after N seconds (50).
 """
 
 SECONDS, LOOKING = 50, 10  # of a question; of list to read files, whose ranks it then does not know
@@ -263,24 +263,24 @@ class Tools:
 
 # By name: what a tool tells, its arguments, and those that it needs.
 OFFERED: Dict[str, Tuple[str, Dict[str, Any], List[str]]] = {
-    "brief": ("Why a step of test is slower or faster than one of control: verdict, causes, how certain, what cannot"
-              f" be said, what to ask next. Each number has the SQL that gives it, for query. {DATA}",
+    "brief": ("Why a step of test is slower or faster than one of control: verdict, causes, their certainty, limits of"
+              f" the answer, next questions. Each number has the SQL that returns it, for query. {DATA}",
               TRACES, ["control", "test"]),
     "summary": (f"The same in at most twelve lines of text, with their numbers: the rows of trace_summary. {DATA}",
                 TRACES, ["control", "test"]),
-    "hang": ("Which rank holds up a job that hangs, by the dumps of PyTorch's flight recorder, one a rank: the rows of"
+    "hang": ("Which rank holds up a job that hangs, from one dump of PyTorch's flight recorder per rank: the rows of"
              f" hang_summary. {DATA}",
              {"dumps": {"type": "string", "description": "path of the directory of the dumps"}}, ["dumps"]),
     "query": ("The rows of one SELECT in SQLite's SQL with tracediff's functions, such as SELECT class, name,"
               " diff_time FROM trace_step_diff('CONTROL', 'TEST') LIMIT 9."
               f" Select few columns: answers are bounded. {DATA}",
-              {"sql": {"type": "string", "description": "one statement; help tells functions and columns"}, **PAGE,
-               **{name: {"type": "string", "description": f"what :{name} in it stands for"} for name in TRACES}},
+              {"sql": {"type": "string", "description": "one statement; help lists functions and columns"}, **PAGE,
+               **{name: {"type": "string", "description": f"the trace bound to :{name} in it"} for name in TRACES}},
               ["sql"]),
-    "help": ("Which function answers which question; of one function its arguments, columns and an example.",
-             {"function": {"type": "string", "description": "a function's name; without, all questions"}}, []),
+    "help": ("All functions with their questions, or the arguments, columns and example of one function.",
+             {"function": {"type": "string", "description": "name of a function; default all functions"}}, []),
     "list": (f"The trace files below the server's directories, with ranks, steps and sizes. {DATA}",
-             {"directory": {"type": "string", "description": "a directory to look in; without, all"}, **PAGE}, [])}
+             {"directory": {"type": "string", "description": "a directory to look in; default all"}, **PAGE}, [])}
 KINDS = {"string": str, "integer": int}
 
 

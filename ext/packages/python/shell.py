@@ -18,7 +18,7 @@ HELP = """\
 .mode table, .mode json, .mode csv                  how rows are printed
 .quit                                               also Ctrl-D; Ctrl-C stops a query
 SELECT * FROM tracediff_help;                       which function answers which question
-SELECT text FROM tracediff_help('trace_summary');   the page of one"""
+SELECT text FROM tracediff_help('trace_summary');   the help page of one function"""
 
 
 def statements(text: str) -> Iterator[str]:
