@@ -72,7 +72,7 @@ class Found(InFolder):
 
     def test_nccl_algorithm(self):
         *_, text = first = self.ask("nccl_algorithm")
-        self.assertIn("NCCL runs other kernels", text)
+        self.assertIn("NCCL kernels: AllReduce_Sum_bf16_RING_LL -> AllReduce_Sum_bf16_TREE_SIMPLE", text)
         self.assertNotIn("communication", {kind for kind, *_ in self.causes})
         self.check_gain(first)
 

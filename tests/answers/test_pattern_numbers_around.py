@@ -100,10 +100,8 @@ CASES = {
         cause=[{"kind": kind, "diff_time": us} for kind, us in (
             ("host late", 3000), ("queued", 0.5), ("not recorded", -0.5), ("changed", 1000))]),
     "nccl_kernel": Case(
-        Said("NCCL runs other kernels: ncclDevKernel_AllReduce_RING became ncclDevKernel_AllReduce_TREE", "NCCL_ALGO",
-             [1]),
-        Said("NCCL runs other kernels: ncclDevKernel_AllReduce_TREE became ncclDevKernel_AllReduce_RING", "NCCL_ALGO",
-             [1]),
+        Said("NCCL kernels: AllReduce_RING -> AllReduce_TREE", "NCCL_ALGO", [1]),
+        Said("NCCL kernels: AllReduce_TREE -> AllReduce_RING", "NCCL_ALGO", [1]),
         {"kernel SET c = 0, t = 0": SILENT, "kernel SET c = 1, t = 1": SILENT, "kernel SET t = 2 WHERE t = 1": SILENT},
         kernel=[(None, None, f"ncclDevKernel_AllReduce_{kind}", "COMMUNICATION", None, None, c, t, 1, 1)
                 for kind, c, t in (("RING", 1, 0), ("TREE", 0, 1))], cause=[{"kind": "communication"}, {}]),

@@ -3,6 +3,7 @@ and a near miss of which it says nothing: one less than its number asks for."""
 import unittest
 
 from made import InFolder, document, event, kernel, launch, step, write
+from test_thresholds import served
 
 ENGINE = "autograd::engine::evaluate_function: "
 
@@ -65,6 +66,63 @@ def sized(size, kind="float"):
             for one in shaped(name)] + FUSED
 
 
+def program(of_step, steps=5, **keys):
+    """A trace of steps, of which the first and the last are not compared, with keys of the document. An operator with a
+    kernel, by name and us, ends after it."""
+    events, correlation = [], 0
+
+    def place(made, at):
+        nonlocal correlation
+        name, inside, us, fields = made
+        end = at + 1
+        for each in inside:
+            end = place(each, end)
+        fields = dict(fields)
+        work = fields.pop("kernel", None)
+        if work:
+            correlation += 1
+            events.extend([launch(end, 2, correlation), kernel(work[0], end + 5, work[1], correlation)])
+            end += 7 + work[1]
+        end += us
+        events.append(event(name, at, end - at, **fields))
+        return end + 1
+
+    at = 0
+    for number in range(steps + 2):
+        first, start = len(events), at
+        for made in of_step:
+            at = place(made, at)
+        events.insert(first, step(number, start, at - start))
+        at += 1
+    return document(*events, **keys)
+
+
+def products(name, us, types=("float", "float")):
+    """Products of matrices by a kernel."""
+    return BASE + [one for size in (8, 16) for one in call("aten::mm", kernel=(name, us), args={
+        "Input Dims": [[size, size]] * 2, "Input type": list(types)})]
+
+
+def kernels(*us):
+    return BASE + [one for place, each in enumerate(us) for one in call("aten::relu", kernel=(f"kernel{place}", each))]
+
+
+def on_host(us):
+    """Operators that take so long, with a small kernel each."""
+    return [one for each in BASE[:8] for one in call(each[0], us=us, kernel=(each[0], 5), args={"Input Dims": [[8]]})]
+
+
+def asked(*sizes, longer=1):
+    """A server's trace, with the sizes of requests."""
+    return served(*[(size, [(name, longer * size / 8) for name, *_ in FORWARD]) for size in sizes] * 8)
+
+
+def job(us, ranks=2):
+    """The traces of ranks with collectives of so many us."""
+    of_step = BASE + call("c10d::allreduce_", kernel=("ncclDevKernel_AllReduce_RING_LL", us), times=5)
+    return [program(of_step, distributedInfo={"rank": rank, "world_size": ranks}) for rank in range(ranks)]
+
+
 # {pattern: (control, test, near test, what is said)}
 CHANGES = {
     "optimizer": (BASE, MODEL + optimizer(call("aten::_foreach_add_"), call("aten::_foreach_mul_")),
@@ -111,46 +169,45 @@ CHANGES = {
     "sizes": (sized(32), sized(64), sized(35), "tensors are 2 times as large: [32,64] -> [64,64]"),
     "precision": (sized(32), sized(32, "double"), sized(32),
                   "products and convolutions compute in float64, where control has float32"),
-    "cpu_or_gpu": (BASE, BASE + call("aten::relu", kernel="relu"), BASE + call("aten::relu"),
+    "cpu_or_gpu": (BASE, BASE + call("aten::relu", kernel=("relu", 5)), BASE + call("aten::relu"),
                    "control has no work on a device, test has"),
+    "allocator": (kernels(5), kernels(5) + call("cudaMalloc", times=4, us=10, cat="cuda_runtime"),
+                  kernels(5) + call("cudaMalloc", times=4, us=1, cat="cuda_runtime"),
+                  "the allocator asks the device more often: 0 -> 4 calls per step, 0.0 -> 0.0 ms"),
+    "cuda_graphs": (kernels(*[5] * 10), kernels(*[5] * 7) + call("cudaGraphLaunch", cat="cuda_runtime"),
+                    kernels(*[5] * 8) + call("cudaGraphLaunch", cat="cuda_runtime"),
+                    "CUDA graphs are replayed: 1 per step, other launches 10 -> 7"),
+    "gpu_clock": (kernels(*[200] * 5), kernels(*[220] * 5), kernels(200, 205, 220, 230, 240),
+                  "all kernels take 1.10 times as long, as with another clock"),
+    "host_slower": (on_host(40), on_host(56), on_host(40)[:4] + on_host(80)[4:],
+                    "the host is 1.31 times as slow throughout"),
+    "nccl_kernel": (kernels(5) + call("c10d::allreduce_", kernel=("ncclDevKernel_AllReduce_RING_LL", 50)),
+                    kernels(5) + call("c10d::allreduce_", kernel=("ncclDevKernel_AllReduce_TREE_LL", 50)),
+                    kernels(5) + call("c10d::allreduce_", kernel=("ncclDevKernel_AllReduce_RING_LL", 70)),
+                    "NCCL kernels: AllReduce_RING_LL -> AllReduce_TREE_LL"),
+    "network": (job(100), job(150), job(110), "the same collectives transfer 1.50 times as long on all ranks"),
+    "profiler": (program(BASE), program(BASE, with_stack=1), program(BASE, record_shapes=1),
+                 "the profiler records more in test: with_stack"),
+    "serving_mix": (asked(8, 32), asked(8, 32, 32), asked(8, 32, longer=1.2),
+                    "the requests are others: their mix makes +4.500 ms per step"),
+    "other_gpu": (program(kernels(5), deviceProperties=[{"id": 0, "name": "A"}]),
+                  program(kernels(5), deviceProperties=[{"id": 0, "name": "B"}]), program(kernels(5)),
+                  "another device: B, where control has A"),
+    "other_kernels": (products("gemm_64", 100), products("gemm_128", 120), products("gemm_64", 120),
+                      "other kernels compute the same aten::mm, of 2 shapes: 0.20 -> 0.24 ms"),
+    "tf32": (products("ampere_sgemm", 100), products("tf32_s1688gemm", 60), products("ampere_sgemm_64", 60),
+             "matrix products of float32 use TF32 now"),
 }
 
-def program(of_step, steps=5):
-    """A trace of steps, of which the first and the last are not compared."""
-    events, correlation = [], 0
-
-    def place(made, at):
-        nonlocal correlation
-        name, inside, us, fields = made
-        end = at + 1
-        for each in inside:
-            end = place(each, end)
-        fields = dict(fields)
-        work = fields.pop("kernel", None)
-        if work:
-            correlation += 1
-            events.extend([launch(end, 2, correlation), kernel(work, end + 5, 5, correlation)])
-            end += 12
-        end += us
-        events.append(event(name, at, end - at, **fields))
-        return end + 1
-
-    at = 0
-    for number in range(steps + 2):
-        first, start = len(events), at
-        for made in of_step:
-            at = place(made, at)
-        events.insert(first, step(number, start, at - start))
-        at += 1
-    return document(*events)
-
-
 class Made(InFolder):
-    def said(self, control, test):
-        write("a.json", program(control))
-        write("b.json", program(test))
-        return dict(self.rows("SELECT pattern, sentence FROM trace_diagnoses('a.json', 'b.json')"
-                              " WHERE pattern IS NOT NULL"))
+    def said(self, *sides):
+        """Sides are the calls of a step, documents or, of a job, lists of them."""
+        for path, side in zip("ab", sides):
+            if isinstance(side, list) and isinstance(side[0], tuple):
+                side = program(side)
+            for rank, each in enumerate(side if isinstance(side, list) else [side]):
+                write(f"{path}/{rank}.json", each)
+        return dict(self.rows("SELECT pattern, sentence FROM trace_diagnoses('a', 'b') WHERE pattern IS NOT NULL"))
 
     def test_what_is_changed(self):
         for pattern, (control, test, near, sentence) in CHANGES.items():
