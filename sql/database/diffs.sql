@@ -2,7 +2,7 @@
 -- ORDER BY rowid returns the rows in the order of the functions. The only functions of the extension that this uses are
 -- trace_stddev and trace_only_rank.
 
--- The steps that times are divided by (T12.2, T12.3).
+-- The number of steps that times are divided by (T12.2, T12.3).
 CREATE TEMP TABLE step_count AS
 SELECT column1 AS side,
        coalesce(nullif((SELECT count(*) FROM (SELECT DISTINCT rank, iteration FROM steps
@@ -44,8 +44,8 @@ CREATE TEMP TABLE IF NOT EXISTS own_step_time (side TEXT, rank INTEGER, iteratio
                                                time_ns INTEGER);
 
 INSERT INTO step_diff
--- Shared: trace_step_diff begins so, too. side is 0 or 1; `part` has the time of the steps that are compared, `own`
--- that of the own steps of the ranks of two jobs.
+-- Shared: trace_step_diff begins in the same way. side is 0 or 1. `part` has the time of the compared steps, `own` the
+-- time of the ranks' own steps in two jobs.
 WITH job_rank AS MATERIALIZED ( -- the ranks of both jobs, with their steps
   SELECT rank, max(windows) FILTER (WHERE side = 0) AS control_windows,
          max(windows) FILTER (WHERE side = 1) AS test_windows, count(*) OVER () AS ranks

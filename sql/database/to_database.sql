@@ -92,13 +92,13 @@ JOIN names AS n ON n.name_id = e.name_id
 JOIN threads AS t ON t.thread_id = e.thread_id
 LEFT JOIN event_args AS a ON a.id = e.id;
 
--- The same with dates as text, which DuckDB reads as text throughout: it knows no strftime of SQLite.
+-- The same with dates as text, for DuckDB, which lacks SQLite's strftime.
 CREATE VIEW events_utc AS
 SELECT *, CAST(strftime('%Y-%m-%dT%H:%M:%S', ts_ns / 1000000000 - (ts_ns % 1000000000 < 0), 'unixepoch')
             || printf('.%06dZ', (ts_ns % 1000000000 + 1000000000) % 1000000000 / 1000) AS TEXT) AS ts_utc
 FROM events;
 
--- Who launched device work: each set of labels once.
+-- The owners of device work: each combination of labels once.
 CREATE TABLE owners (
   owner_id INTEGER PRIMARY KEY, op TEXT, top_op TEXT, module TEXT, annotation TEXT, shapes TEXT, types TEXT);
 CREATE TABLE kernel_owner_rows (
@@ -141,7 +141,7 @@ JOIN files AS f ON f.file_id = e.file_id
 JOIN names AS n ON n.name_id = e.name_id
 JOIN owners AS o ON o.owner_id = k.owner_id;
 
--- The diffs that cannot be made of the tables above.
+-- The diffs that cannot be derived from the tables above.
 
 -- trace_summary(control, test)
 CREATE TABLE summary (
@@ -208,7 +208,7 @@ FROM temp.input AS i
 LEFT JOIN temp.input AS c ON c.side = 'control'
 CROSS JOIN potential_stragglers(i.path, 'all', 'steady', c.path) AS s;
 
--- HTA's analyses, of both sides: hta_NAME has the rows of NAME(trace).
+-- HTA's analyses for both sides: hta_NAME has the rows of NAME(trace).
 
 CREATE TABLE hta_temporal_breakdown (
   side TEXT NOT NULL, rank INTEGER, idle_time REAL, compute_time REAL, non_compute_time REAL, kernel_time REAL,

@@ -55,7 +55,7 @@ listed AS (
   WHERE names <= coalesce(:num_kernels, 10) OR
         (place <= coalesce(:num_kernels, 10) AND
          before < coalesce(:duration_ratio, 0.8) * all_of_them)),
--- IN makes an index of what is listed, which a join may not
+-- IN indexes the listed names; a join might not
 labelled AS (
   SELECT rank, type, dur_ns,
          CASE WHEN (rank, type, name) IN (SELECT rank, type, name FROM listed)

@@ -62,7 +62,7 @@ listed AS (
         (place <= coalesce(:num_kernels, 1000) AND
          before < coalesce(:duration_ratio, 0.8) * all_of_them) OR
         EXISTS (SELECT 1 FROM allowed WHERE placed.name GLOB pattern)),
--- IN makes an index of what is listed, which a join may not
+-- IN indexes the listed names; a join might not
 labelled AS (
   SELECT rank, dur_ns,
          CASE WHEN (rank, name) IN (SELECT rank, name FROM listed)

@@ -8,7 +8,7 @@
 --   :include_last_profiler_step  INTEGER        0 without the last step of each rank, 1 with it; default 0
 -- Columns
 --   rank            INTEGER  rank
---   name            TEXT     kind of copy or fill, as in memory_bw_time_series
+--   name            TEXT     kind of copy or fill (see memory_bw_time_series)
 --   count           INTEGER  number of points of memory_bw_time_series with a bandwidth above 0
 --   mean            REAL     GB/s, mean over these points
 --   std             REAL     GB/s, sample standard deviation

@@ -28,7 +28,7 @@ told_kind AS (
   SELECT what, ms, row_number() OVER (ORDER BY abs(ms) DESC, what) AS place, count(*) OVER () AS count
   FROM kind
   WHERE abs(ms) >= 0.03 * abs(:diff_ms) AND abs(ms) >= :least AND :judged NOT IN ('same', 'nothing', 'cannot')),
--- like with like, if the steps are of several strata
+-- compares equal sizes, if the steps have several strata
 alike AS MATERIALIZED (
   SELECT class, name, diff_within / 1000 AS within, diff_mix / 1000 AS mix
   FROM trace_step_diff(CASE WHEN :strata > 1 THEN :control END, :test, :control_rank, :test_rank, :control_iteration,

@@ -22,7 +22,7 @@ collective AS MATERIALIZED (
                sum(max_wait) / 1000 AS wait
         FROM met
         GROUP BY side)),
-counted AS ( -- collectives of the host are no kernels
+counted AS ( -- collectives of the host are not kernels
   SELECT wide.*, collective.*, CASE WHEN class = 'comm' AND cn = 0 AND tn = 0
            THEN (SELECT count(*) FROM met WHERE side = 0 AND met.name = wide.name) / coalesce(c_steps, 1)
            ELSE cn END AS c_runs,

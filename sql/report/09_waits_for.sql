@@ -8,7 +8,7 @@
 WITH file AS MATERIALIZED (
   SELECT 0 AS side, rank FROM trace_files(:control) UNION ALL SELECT 1, rank FROM trace_files(:test)),
 several AS MATERIALIZED (SELECT side, count(DISTINCT rank) AS ranks FROM file GROUP BY side),
-two AS MATERIALIZED ( -- the ranks of both sides, if they are two
+two AS MATERIALIZED ( -- the ranks of both sides, if there are exactly two
   SELECT min(rank) AS one, max(rank) AS other FROM file GROUP BY NULL HAVING count(DISTINCT rank) = 2),
 met AS (
   SELECT 0 AS side, iteration, name, rank_count, max_wait, last_rank

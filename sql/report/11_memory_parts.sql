@@ -12,7 +12,7 @@ WITH cause AS MATERIALIZED (
   FROM memory_summary(:control_memory, :test_memory, 'worst', 10)
   WHERE kind IN ('cause', 'rest')
   LIMIT -1),
--- with what is the same in both, so that all columns add up
+-- includes memory that is equal on both sides, so that all columns add up
 rest AS (
   SELECT coalesce(max(substr(text, instr(text, 'B  ') + 3)) FILTER (WHERE kind = 'rest'), 'the same in both') AS text,
          :control_peak - total(c) FILTER (WHERE kind = 'cause') AS c,

@@ -37,7 +37,7 @@ named AS (
         GROUP BY place, class, family, name
         ORDER BY place, n)
   GROUP BY place),
--- the areas of a family one by one
+-- each area of a family
 instances AS (
   SELECT place,
          group_concat(CASE WHEN n <= 40 THEN trace_label(area) || ' '
@@ -67,7 +67,7 @@ device AS (
               WHERE kernel IS NOT NULL
               GROUP BY place, kernel))
   GROUP BY place),
--- runs of operators of traces without device work, which no operator before them on their thread holds
+-- executions of operators in traces without device work, except operators nested in another one of these
 operator AS (
   SELECT side, rank, iteration, name, dur_ns,
          ts_ns < max(ts_ns + dur_ns) OVER (PARTITION BY side, file, pid, tid ORDER BY ts_ns, dur_ns DESC, event

@@ -59,7 +59,7 @@ summed AS (
          sum(CASE side WHEN 0 THEN blocks ELSE 0 END) AS n1, sum(CASE side WHEN 1 THEN blocks ELSE 0 END) AS n2
   FROM joined
   GROUP BY CASE WHEN by_rank THEN rank END, nth, phase, annotation, function, place, op, top_op, node),
--- b1 / n1 without a remainder, and the remainder, so that no product is beyond 64 bits
+-- quotient and remainder of b1 / n1, so that no product overflows 64 bits
 parted AS (
   SELECT *, CASE WHEN n1 > 0 AND n2 > 0 THEN (n2 - n1) * (b1 / n1) END AS whole,
          CASE WHEN n1 > 0 THEN (n2 - n1) * (b1 % n1) END AS rest

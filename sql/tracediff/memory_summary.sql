@@ -103,7 +103,7 @@ host AS MATERIALIZED (
         WHERE device = -1)
   WHERE place > 1
   LIMIT -1),
--- the blocks of both peaks, which may be of devices with different numbers, by name and size
+-- the blocks of both peaks by name and size; the numbers of the devices may differ
 block AS MATERIALIZED (
   SELECT phase, function, op, size, sum(cn) AS cn, sum(tn) AS tn
   FROM (SELECT a.phase, a.function, a.op, a.bytes AS size, 1 AS cn, 0 AS tn
@@ -115,8 +115,8 @@ block AS MATERIALIZED (
         WHERE a.device = device2 AND a.at_peak)
   GROUP BY phase, function, op, size
   LIMIT -1),
--- more: how many blocks a name has more in test than in control; surplus: the same of one size; may: how many of that
--- size may have moved, the largest first (M11.1)
+-- more: blocks of a name, test minus control; surplus: the same for one size; may: number of blocks of that
+-- size that may have moved, largest first (M11.1)
 surplus AS (
   SELECT *, sum(tn - cn) OVER (PARTITION BY phase, function, op) AS more, tn - cn AS surplus
   FROM block),
@@ -126,7 +126,7 @@ spare AS (
   WHERE sign(surplus) = sign(more) AND surplus <> 0
   WINDOW larger AS (PARTITION BY phase, function, op ORDER BY size DESC
                     ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)),
--- moved: how many of these did, to or from other names of the phase (M11.2); earlier: those of names before this one
+-- moved: number of these that moved to or from other names of the phase (M11.2); earlier: moved ones of earlier names
 near AS (
   SELECT *, max(0, min(may, coalesce(sum(may) FILTER (WHERE more < 0) OVER every, 0) - earlier,
                        coalesce(sum(may) FILTER (WHERE more > 0) OVER every, 0) - earlier)) AS moved
@@ -135,7 +135,7 @@ near AS (
         FROM spare
         WHERE may > 0)
   WINDOW every AS (PARTITION BY size, phase)),
--- farther: the same of the rest, where one of both phases is not known (M11.3)
+-- farther: the same for the rest, if one of the two phases is not known (M11.3)
 far AS (
   SELECT *, max(0, min(may, coalesce(sum(may) FILTER (WHERE more < 0) OVER every, 0) - earlier,
                        coalesce(sum(may) FILTER (WHERE more > 0) OVER every, 0) - earlier,
@@ -146,7 +146,7 @@ far AS (
                      phase IN ('before', 'unknown') AS hidden
               FROM near))
   WINDOW every AS (PARTITION BY size)),
--- blocks that moved have the name of test on both sides (M11.4)
+-- moved blocks have test's name on both sides (M11.4)
 part AS (
   SELECT phase, function, op, sum(size * cn) AS c, sum(size * tn) AS t, sum(size * (tn - cn)) AS d, sum(cn) AS cn,
          sum(tn) AS tn
@@ -154,7 +154,7 @@ part AS (
         UNION ALL
         SELECT phase, function, op, size, sign(more) * (moved + farther), 0 FROM far)
   GROUP BY phase, function, op),
--- whether blocks have frames, and no event
+-- are there blocks with frames but without an event?
 lost AS (
   SELECT total(cn) > 0 AS lost1, total(tn) > 0 AS lost2
   FROM block
@@ -201,7 +201,7 @@ caution AS (
   WHERE holds
   ORDER BY number
   LIMIT (SELECT 3 - count(*) FROM host)),
--- before, amount (bytes, with a sign) and after make the text; top: the bytes of the largest unit
+-- the text is before, amount (bytes with a sign) and after; top: bytes that determine the unit
 line AS (
   SELECT 1 AS place, 0 AS number, 'verdict' AS kind,
          CASE WHEN u1 OR u2

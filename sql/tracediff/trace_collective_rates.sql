@@ -10,10 +10,10 @@
 --   :steps       steps          which events are steps: 'auto', 'profiler', a LIKE pattern or a JSON array of these;
 --                               default 'auto'
 -- Columns
---   process_group  TEXT     name of the process group, as in trace_job_ranks
+--   process_group  TEXT     name of the process group (see trace_job_ranks)
 --   group_ranks    TEXT     JSON array of its recorded ranks
 --   name           TEXT     stable name on the lowest rank
---   collective     TEXT     kind of collective, as in trace_collectives; NULL: not known
+--   collective     TEXT     kind of collective (see trace_collectives); NULL: not known
 --   calls          INTEGER  number of collectives
 --   transfer       REAL     us, sum over all calls of the shortest duration, which has no wait
 --   bytes          INTEGER  bytes of one rank, sum over all calls; NULL if any call's bytes are not known

@@ -57,7 +57,7 @@ clock AS MATERIALIZED (
   SELECT 0 AS side, rank, coalesce(iteration, 'none') AS step, offset_ns
   FROM trace_job_clocks(:trace, :ranks, 'all', :steps)
   LIMIT -1),
--- those of the host, where no device runs any
+-- collectives of the host, if no device runs collectives
 chosen AS MATERIALIZED (
   SELECT rank, coalesce(iteration, 'none') AS step
   FROM trace_job_clocks(CASE WHEN NOT EXISTS (SELECT 1 FROM selected) THEN :trace END, :ranks, :iterations, :steps)

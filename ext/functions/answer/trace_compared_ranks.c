@@ -19,7 +19,7 @@ static const struct table_column columns_of_compared_ranks[] = {
     {"ranks", "INTEGER", "number of ranks in the jobs; NULL if neither side is a job"},
     {"left_out", "TEXT",
      "JSON array of the ranks left out because they cannot be compared; NULL: none"},
-    {"why", "TEXT", "these ranks and the reasons, in words"},
+    {"why", "TEXT", "ranks that are left out and the reasons, in words"},
 };
 
 static const struct argument arguments_of_compared_ranks[] = {

@@ -23,13 +23,13 @@ static const struct table_column columns_of_summary[] = {
      "total that changed most, named in code. A caution is not part of any sum"},
     {"share", "REAL", "diff_ms as a share of the difference, 1 for all of it"},
     {"rank", "INTEGER",
-     "of a cause, the only rank of a job with it; of a caution about steps, clock or load of a "
-     "job, the rank that it names"},
+     "for a cause: the only rank of a job that has it; for a caution about steps, the clock or the "
+     "load of a job: the rank that it names; else NULL"},
     {"gain_ms", "REAL",
-     "of a cause: ms per step saved if only this were undone (see trace_undo), simulated on at "
+     "for a cause: ms per step saved if only this were undone (see trace_undo), simulated on at "
      "most 16 steps per side; NULL with gains = 0"},
     {"hidden_by", "TEXT",
-     "of a cause: the work that the step would wait for instead, if gain_ms is below 90 % of "
+     "for a cause: the work that the step would wait for instead, if gain_ms is below 90 % of "
      "diff_ms; else NULL"},
     {"code", "TEXT",
      "verdict: slower, faster, same, unknown or cannot (be compared); host if only the host's "
