@@ -34,7 +34,9 @@ struct keyed_builder {
     uint32_t *path;        /* rows whose parents are not done yet */
     size_t path_capacity;
     char *scratch; /* room for the longest name and GRAPH_PREFIX */
-    struct kernel_types types_of_work;
+    struct row_types types_of_work;
+    int64_t integer; /* the last one that was put, and its id */
+    uint32_t integer_id;
 };
 
 /* KEYED_ARGS: it is not in args. */
@@ -138,9 +140,17 @@ static bool put_text(struct keyed_builder *builder, const char *text, uint32_t *
 static bool put_integer(struct keyed_builder *builder, int64_t value, uint32_t *id)
 {
     char digits[24];
-    snprintf(digits, sizeof digits, "%lld", (long long)value);
     *id = NAME_NONE;
-    return value == NUMBER_NONE || put_text(builder, digits, id);
+    if (value == NUMBER_NONE)
+        return true;
+    if (value != builder->integer) {
+        snprintf(digits, sizeof digits, "%lld", (long long)value);
+        if (!put_text(builder, digits, &builder->integer_id))
+            return false;
+        builder->integer = value;
+    }
+    *id = builder->integer_id;
+    return true;
 }
 
 /* Whether a name of work is of XLA (A17), not of a graph. */
@@ -204,8 +214,10 @@ static bool key_row(struct keyed_builder *builder, uint32_t row, const uint32_t 
         else if (key == KEY_CAT)
             done = put_name(builder, row_place(columns, row)->cat, false, &ids[i]);
         else if (key == KEY_KERNEL_TYPE && device)
-            done = put_text(builder, kernel_type_name(kernel_types_row(
-                                         &builder->types_of_work, builder->file, row)), &ids[i]);
+            done = put_text(builder,
+                            kernel_type_name(
+                                row_types_find(&builder->types_of_work, builder->file, row)),
+                            &ids[i]);
         else if (key == KEY_STREAM && device)
             done = put_integer(builder, row_place(columns, row)->stream, &ids[i]);
         else if ((key == KEY_SHAPES || key == KEY_TYPES) && label != ROW_NONE &&
@@ -549,7 +561,8 @@ bool keyed_add(struct keyed *keyed, const struct keyed_request *request,
 {
     struct trace_file *file = request->member->file;
     struct keyed_builder builder = {
-        .keyed = keyed, .request = request, .stopper = stopper, .failure = failure, .file = file};
+        .keyed = keyed, .request = request, .stopper = stopper, .failure = failure, .file = file,
+        .integer = NUMBER_NONE};
     bool done = prepare(&builder) &&
                 (request->device_type == DEVICE_GPU || stacks_find(file, stopper, failure)) &&
                 find_labels(&builder) &&
@@ -565,7 +578,7 @@ bool keyed_add(struct keyed *keyed, const struct keyed_request *request,
         memory_free(builder.args[i]);
     memory_free(builder.path);
     owners_clear(&builder.owners);
-    kernel_types_clear(&builder.types_of_work);
+    row_types_clear(&builder.types_of_work);
     return done;
 }
 
