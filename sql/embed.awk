@@ -1,23 +1,23 @@
-# Makes a C file of the queries it is given: each a table function, its header the
-# descriptor. The build fails on a header that does not say what the query needs.
+# Turns queries into a C file. Each query becomes a table function, and its header the
+# descriptor. The build fails if a header lacks something that the query needs.
 #
-# With -v report=1 they are sections of the report instead. After NAME stands the heading, and
-# the lists are lines:
+# With -v report=1, queries become sections of the report instead. The text after NAME is the
+# heading, and these lines replace the lists:
 # `-- Layout LAYOUT [STYLE]`: how the rows are drawn
 # `-- Section ID TEXT`: the rows begin a section, to which a link with this text leads
-# `-- Empty TEXT`: what the page says if there are no rows
+# `-- Empty TEXT`: the text on the page if there are no rows
 # `-- Of memory`: only with snapshots of the allocator; numbers are bytes
 # `-- Of all`: also if the traces cannot be compared
-# `-- SQL`, then a statement: what the page shows
-# Their parameters are the arguments of ARGUMENTS, and the columns of the first file.
+# `-- SQL`, then a statement that the page shows
+# Parameters of sections are the arguments of ARGUMENTS and the columns of the first file.
 #
-# Header: `-- NAME: what it gives.`, `-- Family: FAMILY` of table_function.h, `-- Question: what a user
-# asks who needs it?`, then the lists `-- Parameters` (`:name KIND
-# [required] description`, KIND a word of kind_words below) and `-- Columns` (`name TYPE
-# description`), then what else there is to say. The query follows, one SELECT.
-# `-- With FOLDER/NAME`, the last line of a header: the query begins with the CTEs that queries
-# share, of sql/FOLDER/NAME.sql. Of a script, these are the lines after `-- Shared`, up to `-- Own`.
-# A description goes on in lines that stand further right than entries do, that of NAME below it.
+# Header: `-- NAME: summary.`, `-- Family: FAMILY` of table_function.h, `-- Question: a question that
+# the function answers?`, then the lists `-- Parameters` (`:name KIND [required] description`,
+# KIND being a word of kind_words below) and `-- Columns` (`name TYPE description`), then any other
+# text. The query follows, one SELECT.
+# `-- With FOLDER/NAME` as the last line of a header puts the shared CTEs of sql/FOLDER/NAME.sql
+# before the query. In a script, these are the lines from `-- Shared` to `-- Own`.
+# A description continues on lines with more indentation than an entry, the summary below NAME.
 
 function fail(message) {
     printf "%s:%d: %s\n", FILENAME, FNR, message > "/dev/stderr"
@@ -45,7 +45,7 @@ function rest(line, first,    words, count, i, text) {
     return text
 }
 
-# A list with more of the description of its last entry.
+# The list, with a continuation of its last description.
 function continued(list) {
     if (!sub(/"},\n$/, "", list))
         fail("there is no entry that goes on")
@@ -53,8 +53,8 @@ function continued(list) {
 }
 
 # Checks that the parameters are declared, and rewrites the names of our table
-# functions, which are followed by `(`, so that nothing of the user's can hide them.
-# Other table functions could be hidden, and a `trace_` that is not known is misspelt.
+# functions, which precede a `(`, so that no table of the user can hide them.
+# Other table functions could be hidden, and an unknown `trace_...` is misspelt.
 function query_line(line,    out, word, before, parameter, text) {
     text = line
     gsub(/'[^']*'/, "", text) # texts
@@ -80,7 +80,7 @@ function query_line(line,    out, word, before, parameter, text) {
     return out line
 }
 
-# Adds the CTEs of a file, which may begin with those of another one.
+# Adds the CTEs of a file, which may include the CTEs of another file.
 function with(name,    path, line, own, words) {
     path = FILENAME
     sub(/[^\/]*\/[^\/]*$/, name ".sql", path)
@@ -99,7 +99,7 @@ function with(name,    path, line, own, words) {
     close(path)
 }
 
-# The names that a file has between marks.
+# Adds the names that match a pattern in a file to `known`.
 function learn(path, pattern, known,    line, name) {
     while ((getline line < path) > 0)
         while (match(line, pattern)) {
@@ -140,7 +140,7 @@ function finish() {
 }
 
 BEGIN {
-    # What an argument takes, as enum argument_kind. A description says nothing to the code.
+    # KIND to enum argument_kind. The code does not read descriptions.
     kind_words = "any ANY TEXT TEXT INTEGER INTEGER REAL REAL TEXT[] TEXTS 0|1 FLAG INTEGER>=0 COUNT " \
         "REAL>=0 AMOUNT REAL0..1 SHARE trace TRACE ranks RANKS ranks|job RANKS_OR_JOB " \
         "ranks|worst RANKS_OR_WORST iterations ITERATIONS steps STEPS capture CAPTURE"

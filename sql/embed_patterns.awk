@@ -1,4 +1,4 @@
-# Makes a C file of the patterns it is given, and of the queries of sql/diagnoses/ about their facts.
+# Turns the given patterns and the queries in sql/diagnoses/ about their facts into a C file.
 
 function quoted(text) {
     gsub(/\\/, "\\\\", text)

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Writes traces into a database of ordinary tables, for `make db`: to_database.sql says which.
+# Writes traces into a database of ordinary tables, for `make db`. to_database.sql lists the tables.
 #
 # usage: sh database.sh CONTROL TEST OUT [ARGS [CONTROL_MEMORY TEST_MEMORY]]
 #
-# TRACEDIFF names the extension, by default dist/tracediff.so. CONTROL or TEST may be empty. The last two name snapshots
-# of the allocator (memory.sql). OUT is replaced when the new file is whole and on the disk, by a rename: until then it
-# stays as it is. What a killed run leaves is a directory OUT.XXXXXX.
+# TRACEDIFF names the extension, by default dist/tracediff.so. CONTROL or TEST may be empty. The last two are allocator
+# snapshots (memory.sql). A rename replaces OUT once the new file is complete and on the disk; until then OUT stays
+# unchanged. A killed run leaves a directory OUT.XXXXXX.
 set -eu
 
 fail() {
@@ -40,7 +40,7 @@ trap 'rm -rf "$new"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-# A string in SQL, whatever is in it.
+# Quotes any text as an SQL string.
 quoted() {
     printf "CAST(X'%s' AS TEXT)" "$(printf %s "$1" | od -An -v -tx1 | tr -d ' \n')"
 }
@@ -53,7 +53,7 @@ snapshots() {
     [ -z "$2" ] || echo "INSERT INTO temp.memory_input VALUES ('$1', $(quoted "$2"));"
 }
 
-# Nobody sees the file before it is whole, so it needs no journal.
+# Nobody sees the file before it is complete, so it needs no journal.
 {
     echo "SELECT load_extension($(quoted "${TRACEDIFF:-$here/../../dist/tracediff.so}"));"
     echo "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
