@@ -1,4 +1,4 @@
--- 11_memory_parts: From peak to peak: what is alive then
+-- 11_memory_parts: From peak to peak: memory allocated at the peaks
 -- Layout table fall
 -- Of memory
 -- SQL

@@ -1,4 +1,4 @@
--- 11_memory_phases: The same, by phase, and what is reserved beyond it
+-- 11_memory_phases: The same by phase, and memory reserved beyond it
 -- Layout table kinds
 -- Of memory
 -- SQL
