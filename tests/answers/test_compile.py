@@ -11,7 +11,7 @@ import sqlite3
 from generate_compile import Log, large, random_log
 from made import InFolder, document, event, write
 from oracle_compile import Reading
-from support import EXAMPLES, alone, golden, series, slowest
+from support import EXAMPLES, alone, golden, outside, series, slowest
 
 CASES = os.path.abspath(os.path.join(os.environ.get("GOLDEN", ""), "..", "cases", "compile"))  # beside their rows
 FUNCTIONS = {"files": "compile_files", "compilations": "compilations", "breaks": "compile_breaks",
@@ -29,6 +29,50 @@ def case(name):
     parts = name.replace("old_2.3.1_", "old/2.3.1/").replace("old_2.6.0_", "old/2.6.0/").split("/")
     parts[-1:] = parts[-1].split(".") if parts[-1].endswith((".test", ".control")) else parts[-1:]
     return os.path.join(CASES, *parts)
+
+
+class Tlparse(InFolder):
+    """The logs and the results of tlparse's own tests, where TLPARSE is a folder with its repository."""
+
+    def of(self, name, sql, *arguments):
+        path = name if os.path.isdir(name) else outside("TLPARSE", "tests", "inputs", name)
+        return self.rows(sql, path, *arguments)
+
+    def test_records(self):
+        """Without the events and strings that tlparse does not list."""
+        for name, records in (("simple.log", 14), ("comp_metrics.log", 12)):
+            self.assertEqual(self.of(name, "SELECT count(*) FROM compile_records(?)"
+                                           " WHERE kind NOT IN ('chromium_event', 'str')"), [(records,)])
+
+    def test_attempts(self):
+        """tlparse names a compilation by its last attempt: 0/0_1, 1/0_1, 2/0_0."""
+        self.assertEqual(self.of("comp_metrics.log", "SELECT id, attempts - 1 FROM compilations(?)"),
+                         [("0/0", 1), ("1/0", 1), ("2/0", 0)])
+        self.assertEqual(self.of("simple.log", "SELECT id, attempts - 1 FROM compilations(?)"), [("0/0", 0)])
+
+    def test_failures(self):
+        self.assertEqual(self.of("comp_failure.log", "SELECT id, fail_type FROM compilations(?)"),
+                         [("0/0", "BackendCompilerFailed")])
+
+    def test_caches(self):
+        self.assertEqual(self.of("cache_hit_miss.log", "SELECT id, cache_fx FROM compilations(?) WHERE cache_fx > ''"),
+                         [("1/0", "miss"), ("1/0", "hit"), ("1/0", "miss")])
+
+    def test_damage(self):
+        (problems,), = self.of("simple_corrupted_json.log", "SELECT problems FROM compile_files(?)")
+        self.assertIn("event cannot be read", problems)
+        self.assertEqual(self.of("simple_corrupted_json.log", "SELECT id FROM compilations(?)"), [("0/0",)])
+
+    def test_ranks(self):
+        """Which ids of compilations and which hits and misses of caches diverge."""
+        ranks = "SELECT what, count(*) FROM compile_ranks(?) GROUP BY what ORDER BY what"
+        self.assertEqual(self.of("multi_rank_logs", ranks), [("cache", 3), ("ids", 3)])
+        for names, groups in ((("simple.log", "simple.log"), 1), (("cache_hit_miss.log", "cache_hit_miss.log"), 1),
+                              (("cache_hit_miss.log", "simple.log"), 2)):
+            for rank, name in enumerate(names):
+                with open(outside("TLPARSE", "tests", "inputs", name), "rb") as log:
+                    write(f"ranks/dedicated_log_torch_trace_rank_{rank}.log", log.read())
+            self.assertEqual(self.of("ranks", ranks), [("cache", groups), ("ids", groups)])
 
 
 class Recorded(InFolder):
