@@ -1,4 +1,4 @@
-"""Logs of the compiler (CL1 to CL14): recorded rows, a second reading of random logs, changed bytes, and
+"""Logs of the compiler (CL1 to CL15): recorded rows, a second reading of random logs, changed bytes, and
 each rule."""
 import csv
 import gzip
@@ -64,7 +64,7 @@ class Tlparse(InFolder):
         self.assertEqual(self.of("simple_corrupted_json.log", "SELECT id FROM compilations(?)"), [("0/0",)])
 
     def test_ranks(self):
-        """Which ids of compilations and which hits and misses of caches diverge."""
+        """CL15: which ids of compilations and which hits and misses of caches diverge."""
         ranks = "SELECT what, count(*) FROM compile_ranks(?) GROUP BY what ORDER BY what"
         self.assertEqual(self.of("multi_rank_logs", ranks), [("cache", 3), ("ids", 3)])
         for names, groups in ((("simple.log", "simple.log"), 1), (("cache_hit_miss.log", "cache_hit_miss.log"), 1),
