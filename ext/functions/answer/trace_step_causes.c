@@ -48,8 +48,8 @@ static const struct table_column columns_of_step_causes[] = {
      "otherwise"},
     {"changing", "INTEGER", "1 if it is on another rank in other steps, else 0"},
     {"calls_time", "REAL",
-     "communication: us per step due to more or fewer calls; NULL, like the next columns, if not "
-     "known"},
+     "us per step due to more or fewer calls of a collective; NULL, like the next columns, for "
+     "other causes or if not known"},
     {"bytes_time", "REAL",
      "us per step due to more or fewer bytes per call, at control's bandwidth"},
     {"bandwidth_time", "REAL",

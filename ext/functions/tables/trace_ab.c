@@ -80,7 +80,7 @@ static const struct argument arguments_of_ab[] = {
     {"names", TAKES_TEXT, false,
      "LIKE pattern or JSON array of patterns: only these names, and 'step'; default all"},
     {"min_diff", TAKES_AMOUNT, false,
-     "smallest change that matters, in us or events per step; default 0"},
+     "us or events per step, smallest change that matters; default 0"},
     {STEPS_ARGUMENT},
 };
 
