@@ -164,6 +164,8 @@ struct sim_use sim_copy_use(const struct sim_graph *graph, size_t member, uint32
 static const struct sim_far *far_of(const struct sim_graph *graph, uint32_t edge)
 {
     size_t i = 0;
+    if (graph->kind[edge] != EDGE_TRANSFER && graph->kind[edge] != EDGE_WAIT)
+        return NULL;
     LOWER_BOUND(i, graph->far_count, graph->far[i].edge < edge);
     return i < graph->far_count && graph->far[i].edge == edge ? &graph->far[i] : NULL;
 }
