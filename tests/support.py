@@ -75,6 +75,14 @@ def series(short, whole):
     return short
 
 
+def instructions(sql):
+    """How many valgrind counts in a new sqlite3, and the calls of the system that it makes, as valgrind writes them."""
+    run = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}", "--trace-syscalls=yes",
+                          "sqlite3", "-cmd", f".load {EXTENSION}", ":memory:", sql],
+                         check=True, capture_output=True, encoding="utf-8", errors="replace")
+    return int(re.search(r"Collected : (\d+)", run.stderr)[1]), re.findall(r"SYSCALL\[.*?\) (\w+)", run.stderr)
+
+
 def can_be_a_name(name):
     """Of a file on this system."""
     return os.name != "nt" or not set(name) & {*'\\:*?"<>|', *map(chr, range(32))}

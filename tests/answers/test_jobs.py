@@ -3,9 +3,11 @@ rules that they led to."""
 import json
 import os
 import random
+import shutil
+import unittest
 
 from made import InFolder, document, event, kernel, launch, step, write
-from support import corpus, series
+from support import corpus, instructions, series, slowest
 
 ON = "on changing ranks"
 
@@ -294,6 +296,23 @@ class Rates(Made):
                     else:
                         self.assertRegex("".join(found), rf"^groups with ranks? (.* )?{slow}\b.* have 0.4 times|"
                                                          r"^process group 1_\d+ with \d+ ranks has 0.4 times")
+
+
+    @slowest
+    @unittest.skipUnless(shutil.which("valgrind"), "valgrind is not installed")
+    def test_cost_is_linear_in_ranks(self):
+        """Twice the ranks take twice the calls of stat, and at most 2.2 times the instructions."""
+        cost = []
+        for ranks in (64, 128):
+            groups = [[list(range(i, i + 8)) for i in range(0, ranks, 8)], [list(range(i, ranks, 8)) for i in range(8)]]
+            for side, slow in (("a", None), ("b", 3)):
+                self.network(f"{ranks}/{side}", random.Random(1), groups, slow)
+            count, calls = instructions(f"SELECT * FROM trace_summary('{ranks}/a', '{ranks}/b')")
+            cost.append((count, sum("stat" in call for call in calls)))
+        (few, few_stats), (many, many_stats) = cost
+        self.assertLess(many, 2.2 * few)
+        self.assertGreater(few_stats, 2 * 64)  # they are counted
+        self.assertLess(many_stats, 2 * few_stats)
 
 
 class HostNodes(InFolder):

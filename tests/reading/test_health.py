@@ -6,11 +6,10 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import unittest
 
 from made import InFolder, document, event, kernel, launch, step, write
-from support import EXAMPLES, EXTENSION, bytes_read, corpus, found_below, golden, slowest
+from support import EXAMPLES, bytes_read, corpus, found_below, golden, instructions, slowest
 
 COLUMNS = ("file", "rank", "check", "severity", "count", "total", "time_ns", "steps", "first_step", "last_step",
            "event", "name", "ts_ns", "what")
@@ -494,14 +493,8 @@ class Function(Asking):
         """Of both traces, at most a tenth of what trace_diff takes of them."""
         sides = [corpus("hta", "trace_diff", side) for side in ("control", "test")]
         diff = "SELECT count(*) FROM trace_diff('{}', '{}'); ".format(*sides)
-
-        def instructions(sql):
-            run = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}", "sqlite3",
-                                  "-cmd", f".load {EXTENSION}", ":memory:", sql],
-                                 check=True, capture_output=True, text=True)
-            return int(re.search(r"Collected : (\d+)", run.stderr)[1])
         both = diff + "".join(f"SELECT count(*) FROM trace_health('{side}'); " for side in sides)
-        self.assertLess(instructions(both), 1.1 * instructions(diff))
+        self.assertLess(instructions(both)[0], 1.1 * instructions(diff)[0])
 
     def test_columns(self):
         self.assertEqual(tuple(name for name, in self.rows(
