@@ -5,23 +5,23 @@
 #include "sim_changes.h"
 #include "sim_path.h"
 
-/* While gains are found. */
+/* The state of gains_find(). */
 struct gain_finder {
     const struct gains_request *request;
     struct gains *gains;
     uint32_t *gain_of;   /* by part: index of its gain */
-    uint32_t *order;     /* parts by gain */
-    int64_t *iterations; /* the numbers of the chosen steps, ascending */
+    uint32_t *order;     /* parts, grouped by gain */
+    int64_t *iterations; /* numbers of the chosen steps, ascending */
     size_t iteration_count;
-    size_t first_rank;        /* index of the gain of the first rank */
-    struct sim_shift *shifts; /* of a pass */
-    unsigned char *of;        /* by shift: its lane */
+    size_t first_rank;        /* index of the first rank's gain */
+    struct sim_shift *shifts; /* shifts of the current pass */
+    unsigned char *of;        /* by shift: bit mask of its lane */
     size_t shift_count, shift_capacity, of_capacity;
-    wide_time *lengths; /* room for all steps of all lanes */
+    wide_time *lengths; /* room for all steps in all lanes */
     struct failure *failure;
 };
 
-/* A gain with what it is ordered by. */
+/* A gain and the names by which it is sorted. */
 struct sortable_gain {
     struct gain item;
     const struct names *names;
@@ -59,7 +59,7 @@ static int part_order(const void *a, const void *b)
     return order ? order : COMPARE(x->item.time, y->item.time);
 }
 
-/* Makes a gain of all parts of a kind, class and name. */
+/* Makes one gain per kind, class and name of parts, then one per rank of a job with several. */
 static bool add_gains(struct gain_finder *finder)
 {
     const struct sim_parts *parts = finder->request->parts;
@@ -76,7 +76,7 @@ static bool add_gains(struct gain_finder *finder)
                                     .step_class = parts->items[i].names.step_class,
                                     .name = sim_part_name(&parts->items[i], finder->request->level),
                                     .rank = NUMBER_NONE,
-                                    .time = (wide_time)i}, /* the part */
+                                    .time = (wide_time)i}, /* index of the part, only here */
                                    &parts->names};
     done = done && sort_items(sorted, parts->count, sizeof *sorted, part_order,
                               finder->request->stopper, finder->failure);
@@ -103,7 +103,6 @@ static bool add_gains(struct gain_finder *finder)
     return done;
 }
 
-/* Lists the numbers of the chosen steps. */
 static bool list_iterations(struct gain_finder *finder)
 {
     const struct sim_steps *steps = finder->request->steps;
@@ -116,7 +115,7 @@ static bool list_iterations(struct gain_finder *finder)
     return finder->iterations || failure_memory(finder->failure);
 }
 
-/* The gain of the rank of a node; NULL in a job of one. */
+/* Returns the gain of a node's rank; NULL if the job has only one rank. */
 static struct gain *rank_gain(const struct gain_finder *finder, uint32_t node)
 {
     const struct sim_graph *graph = finder->request->parts->graph;
@@ -126,13 +125,12 @@ static struct gain *rank_gain(const struct gain_finder *finder, uint32_t node)
     return i < finder->gains->count ? &finder->gains->items[i] : NULL;
 }
 
-/* Whether a lag is its rank's own; a transfer is not. */
+/* A rank's gain covers all its lags except transfers, which depend on other ranks, too (E8.6). */
 static bool is_own(const struct sim_part *part)
 {
     return part->what != SIM_TRANSFER;
 }
 
-/* Whether a node is in a chosen step. */
 static bool is_chosen(const struct gain_finder *finder, uint32_t node)
 {
     const struct sim_graph *graph = finder->request->parts->graph;
@@ -142,7 +140,7 @@ static bool is_chosen(const struct gain_finder *finder, uint32_t node)
                        step == STEP_NONE ? NUMBER_NONE : member_iteration(member, step));
 }
 
-/* Adds up the time of all lags in chosen steps. */
+/* Sums the lags in the chosen steps (`time`, E8.6). */
 static bool add_times(struct gain_finder *finder)
 {
     const struct sim_parts *parts = finder->request->parts;
@@ -154,7 +152,7 @@ static bool add_times(struct gain_finder *finder)
             if (!stopper_goes_on(finder->request->stopper, i, finder->failure))
                 return false;
             if (!is_chosen(finder, use->node) ||
-                graph->kind[use->edge] == EDGE_WAIT || /* it counts where the work ends */
+                graph->kind[use->edge] == EDGE_WAIT || /* E8.6: a collective counts where it ends */
                 graph->kind[use->edge] == EDGE_COPY)
                 continue;
             finder->gains->items[finder->gain_of[part]].time +=
@@ -165,7 +163,7 @@ static bool add_times(struct gain_finder *finder)
     return true;
 }
 
-/* Adds a stretch of the path of a step. */
+/* A sim_path_add: adds the time to the gain of the edge's part and of its rank. */
 static void add_path(void *argument, struct sim_use use, wide_time time)
 {
     struct gain_finder *finder = argument;
@@ -181,7 +179,7 @@ static void add_path(void *argument, struct sim_use use, wide_time time)
         rank->path += time;
 }
 
-/* Finds what is on the path of the chosen steps, and what steps depend on. */
+/* Sums the path of the chosen steps, and finds the gains whose lags bind in any step. */
 static bool add_paths(struct gain_finder *finder)
 {
     const struct sim_parts *parts = finder->request->parts;
@@ -208,9 +206,9 @@ static bool add_paths(struct gain_finder *finder)
     return done;
 }
 
-enum { LANES_OF_GAIN = 2 }; /* it takes half, or nothing */
+enum { LANES_OF_GAIN = 2 }; /* halved, and removed */
 
-/* Adds the shifts of a lag, to half and to nothing, from a lane on. */
+/* Adds two shifts of one lag: to half in `lane`, to 0 in the next lane. */
 static bool add_shift(struct gain_finder *finder, const struct sim_use *use, int lane)
 {
     int64_t lag = sim_lag(finder->request->parts->graph, use->node, use->edge);
@@ -226,7 +224,7 @@ static bool add_shift(struct gain_finder *finder, const struct sim_use *use, int
     return true;
 }
 
-/* Adds the shifts of a part that is of a gain. */
+/* Adds the shifts of a part's lags; for the gain of a rank, only the lags of this rank. */
 static bool add_part(struct gain_finder *finder, const struct gain *gain, size_t part, int lane)
 {
     const struct sim_parts *parts = finder->request->parts;
@@ -238,7 +236,6 @@ static bool add_part(struct gain_finder *finder, const struct gain *gain, size_t
     return done;
 }
 
-/* Adds the shifts of a gain. */
 static bool add_gain_shifts(struct gain_finder *finder, const struct gain *gain, int lane)
 {
     const struct sim_parts *parts = finder->request->parts;
@@ -250,8 +247,8 @@ static bool add_gain_shifts(struct gain_finder *finder, const struct gain *gain,
     return done;
 }
 
-/* Simulates that what the next few gains are of takes half, or nothing; moves on. What no step
-** depends on gains nothing. */
+/* Simulates as many gains as one pass has lanes for, and advances `*next`. A gain on which no step
+** depends stays 0. */
 static bool find_gains(struct gain_finder *finder, size_t *next)
 {
     const struct gains_request *request = finder->request;

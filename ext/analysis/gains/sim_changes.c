@@ -21,17 +21,17 @@ int64_t sim_times(int64_t time, double factor)
     return product < SIM_LONGEST ? (int64_t)product : SIM_LONGEST;
 }
 
-/* A lag that is selected. */
+/* A selected lag. */
 struct selected {
     struct sim_use use;
-    uint32_t member, run; /* the row of the run that it is in; ROW_NONE: it is one by itself */
+    uint32_t member, run; /* row of its run; ROW_NONE: it is a run of its own */
 };
 
-/* While a change is made. */
+/* The state of sim_change_make(). */
 struct change_maker {
     const struct sim_parts *parts;
     const struct sim_change *change;
-    int64_t *longer; /* by edge */
+    int64_t *longer; /* by edge: ns added to its lag so far */
     struct selected *items;
     size_t count, capacity;
     const struct stopper *stopper;
@@ -87,8 +87,8 @@ static int run_order(const void *a, const void *b)
     return order ? order : COMPARE(x->use.node, y->use.node);
 }
 
-/* The level whose labels are the runs of a change of the host: the first that it names;
-** LEVEL_COUNT: none. */
+/* E8.3: the level whose labels divide host time into runs, for `set_us` and `add_us`; LEVEL_COUNT:
+** each lag is a run. */
 static enum label_level run_level(const struct sim_change *change)
 {
     static const enum label_level levels[] = {LEVEL_KERNEL, LEVEL_OP, LEVEL_TOP_OP, LEVEL_MODULE,
@@ -101,7 +101,7 @@ static enum label_level run_level(const struct sim_change *change)
     return LEVEL_COUNT;
 }
 
-/* Finds the runs of what is selected, and orders it by run, then by time. */
+/* Finds the run of each selected lag, and sorts the lags by run, then by time. */
 static bool find_runs(struct change_maker *maker)
 {
     const struct sim_graph *graph = maker->parts->graph;
@@ -123,15 +123,15 @@ static bool find_runs(struct change_maker *maker)
     return done;
 }
 
-/* The lag of an edge with the changes so far. */
+/* Returns a lag, ns, after the changes so far. */
 static int64_t lag_now(const struct change_maker *maker, const struct sim_use *use)
 {
     int64_t lag = sim_lag(maker->parts->graph, use->node, use->edge);
     int64_t longer = maker->longer[use->edge];
-    return longer > -lag ? lag + longer : 0; /* also if it is gone */
+    return longer > -lag ? lag + longer : 0; /* also if the dependency is gone */
 }
 
-/* What a time becomes. */
+/* Applies a change to a time, ns. */
 static int64_t changed(const struct sim_change *change, int64_t time)
 {
     int64_t ns;
@@ -145,7 +145,7 @@ static int64_t changed(const struct sim_change *change, int64_t time)
     return time < SIM_LONGEST - ns ? time + ns : SIM_LONGEST;
 }
 
-/* Changes the lags of a run, each in proportion to its own. */
+/* E8.3: changes the lags of a run in proportion to their lengths. Running sums round down. */
 static void change_run(const struct change_maker *maker, const struct selected *items, size_t count)
 {
     wide_time whole = 0, before = 0, passed = 0;
@@ -165,7 +165,7 @@ static void change_run(const struct change_maker *maker, const struct selected *
     }
 }
 
-/* Gives an edge to a node no lag. */
+/* Sets the lag of an edge to 0. */
 static bool drop_lag(const struct sim_graph *graph, uint32_t node, uint32_t edge,
                      sim_take_shift *take, void *argument)
 {
@@ -179,7 +179,8 @@ static bool drop_edge(uint32_t node, uint32_t edge, sim_take_shift *take, void *
     return take(argument, &shift);
 }
 
-/* Removes what the begin of device work depends on but for what is before it on its stream. */
+/* Removes the launch and the gap before device work. Without work before it on its stream, it keeps
+** its launch, with no lag. */
 static bool remove_begin(const struct sim_graph *graph, uint32_t node, sim_take_shift *take,
                          void *argument)
 {
@@ -215,7 +216,7 @@ bool sim_remove(const struct sim_graph *graph, const struct sim_use *use, sim_ta
                         argument);
 }
 
-/* Takes a shift in place of what others have done to the edge. */
+/* A sim_take_shift: overrides earlier changes of the edge. */
 static bool set_longer(void *argument, const struct sim_shift *shift)
 {
     int64_t *longer = argument;

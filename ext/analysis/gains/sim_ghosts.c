@@ -3,18 +3,18 @@
 #include "base/memory.h"
 #include "base/wide.h"
 
-enum { NODES = 2, EDGES = 3 }; /* of a ghost, at the most */
+enum { NODES = 2, EDGES = 3 }; /* per ghost, at most */
 
-#define OFF (SIM_LONGEST - 1) /* ns: the slack of an edge that is not to hold yet */
+#define OFF (SIM_LONGEST - 1) /* ns: slack of an edge that does not hold yet */
 
-/* While a graph is extended. */
+/* The state of sim_ghosts_add(). */
 struct extender {
     const struct sim_additions *additions;
-    size_t ghost, link, shared; /* the next of each */
+    size_t ghost, link, shared; /* index of the next one to add */
     const struct sim_graph *old;
     struct sim_graph new;
-    uint32_t *node_of; /* by old node */
-    uint32_t *edge_of; /* by old edge */
+    uint32_t *node_of; /* by old node: the new node */
+    uint32_t *edge_of; /* by old edge: the new edge */
     const struct stopper *stopper;
     struct failure *failure;
 };
@@ -63,15 +63,15 @@ static uint32_t add_edge(struct sim_graph *graph, uint32_t from, int64_t slack, 
     return (uint32_t)graph->edges++;
 }
 
-/* The shift with which an edge to a node that is OFF holds, with this slack; below 0 if the node
-** then is that much later. */
+/* Returns the shift that makes an OFF edge hold with this slack. A negative slack delays the node
+** by as much. */
 static struct sim_shift hold(uint32_t edge, uint32_t node, wide_time slack)
 {
     wide_time longer = OFF - slack, most = 2 * (wide_time)SIM_LONGEST;
     return (struct sim_shift){{edge, node}, (int64_t)(longer < most ? longer : most)};
 }
 
-/* Adds a ghost: without a duration, right at the end of the work before it. */
+/* Adds a ghost at the end of the work before it, with no duration, so it delays nothing yet. */
 static void add_ghost(struct extender *extender, struct sim_ghost *ghosts, struct sim_ghost *ghost)
 {
     struct sim_graph *new = &extender->new;
@@ -99,7 +99,7 @@ static void add_ghost(struct extender *extender, struct sim_ghost *ghosts, struc
     ghost->on[ghost->on_count++] = (struct sim_shift){{edge, ghost->end}, ghost->dur};
 }
 
-/* Copies a node with its edges, and adds those that are new. */
+/* Copies a node with its edges, and adds its links and shared dependencies. */
 static void copy_node(struct extender *extender, uint32_t node)
 {
     const struct sim_additions *additions = extender->additions;
@@ -124,7 +124,7 @@ static void copy_node(struct extender *extender, uint32_t node)
     }
 }
 
-/* Gives what names nodes and edges of the old graph those of the new one. */
+/* Renumbers the nodes in `rows` and the edges in `far`. */
 static void renumber(struct extender *extender, struct sim_graph *graph)
 {
     for (size_t i = 0; i < graph->trace->count; i++) {
@@ -148,7 +148,6 @@ static void swap(struct sim_graph *graph, struct sim_graph *other)
     *other = old;
 }
 
-/* Frees the arrays of nodes and edges. */
 static void free_arrays(struct sim_graph *graph)
 {
     memory_free(graph->at);
@@ -184,7 +183,7 @@ bool sim_ghosts_add(struct sim_graph *graph, const struct sim_additions *additio
     if (done) {
         new->first[new->nodes] = (uint32_t)new->edges;
         renumber(&extender, graph);
-        swap(graph, new); /* rows and others are those of both */
+        swap(graph, new); /* the other members are the same in both */
     }
     free_arrays(new);
     memory_free(extender.node_of);

@@ -22,13 +22,13 @@ uint32_t sim_part_name(const struct sim_part *part, enum label_level level)
     return names->name[own ? LEVEL_KERNEL : level];
 }
 
-/* While parts are made. */
+/* The state of sim_parts_make(). */
 struct part_finder {
     struct sim_parts *parts;
-    struct known_file known; /* of the current member */
-    const bool *wanted;      /* by node; NULL: all are */
+    struct known_file known; /* labels of the current member */
+    const bool *wanted;      /* by node: whether to name its lags; NULL: all */
     bool by_step;
-    uint32_t main; /* the thread of its steps; TRACK_NONE */
+    uint32_t main; /* thread of the member's steps, or TRACK_NONE */
     struct part_names names;
     struct row_types types;
     const struct stopper *stopper;
@@ -63,7 +63,7 @@ static bool is_part(const void *key, uint32_t id)
            memcmp(a->names.name, b->names.name, sizeof a->names.name) == 0;
 }
 
-/* Makes an edge one of a part. */
+/* Assigns an edge to its part, which is added if it is new. */
 static bool add_edge(struct part_finder *finder, uint32_t edge, const struct sim_part *part)
 {
     struct sim_parts *parts = finder->parts;
@@ -80,7 +80,7 @@ static bool add_edge(struct part_finder *finder, uint32_t edge, const struct sim
     return true;
 }
 
-/* The instant before the lag of an edge of the host, and its thread. */
+/* Returns the instant at which the lag of a host edge begins. */
 static int64_t instant_of(const struct sim_graph *graph, uint32_t edge)
 {
     return graph->at[graph->from[edge]];
@@ -123,7 +123,7 @@ static bool add_host(struct part_finder *finder, uint32_t node, uint32_t edge)
     return add_edge(finder, edge, &part);
 }
 
-/* Adds the lag of device work, of its launch, or of a collective. */
+/* Adds the lag of device work, a launch or a collective. */
 static bool add_work(struct part_finder *finder, uint32_t node, uint32_t edge, enum sim_what what)
 {
     const struct trace_file *file = finder->names.file;
@@ -141,7 +141,7 @@ static bool add_work(struct part_finder *finder, uint32_t node, uint32_t edge, e
         part.names.step_class =
             step_class_of_work(row_types_find(&finder->types, file, row));
     } else {
-        origin = part_origin_of_launch(&finder->names, row); /* its own labels */
+        origin = part_origin_of_launch(&finder->names, row); /* a host collective's */
         origin.row[LEVEL_KERNEL] = row;
     }
     return part_names_find(&finder->names, &origin, &part.names) && add_edge(finder, edge, &part);
@@ -178,7 +178,7 @@ static bool add_node(struct part_finder *finder, uint32_t node)
     return done;
 }
 
-/* The thread of the steps of a member; TRACK_NONE. */
+/* Returns the thread of a member's steps, or TRACK_NONE. */
 static uint32_t main_thread(const struct sim_graph *graph, size_t member)
 {
     for (size_t r = 0; r < graph->job.rank_count; r++) {
@@ -207,13 +207,12 @@ bool sim_labels_make(const struct sim_graph *graph, size_t member, struct known_
     }
     uint32_t main = main_thread(graph, member);
     if (done && main != TRACK_NONE)
-        wanted[main] = true; /* it may have no event that takes part */
+        wanted[main] = true; /* even if none of its events is in the graph */
     done = done && known_names_make(known, &request, wanted, stopper, failure);
     memory_free(wanted);
     return done;
 }
 
-/* Finds the parts of a member. */
 static bool add_member(struct part_finder *finder, size_t member)
 {
     const struct sim_graph *graph = finder->parts->graph;
@@ -243,7 +242,7 @@ bool sim_parts_list_uses(struct sim_parts *parts, const struct stopper *stopper,
         if (parts->part_of[edge] != SIM_NONE)
             parts->first[parts->part_of[edge] + 1]++;
     for (size_t i = 0; parts->first && i <= parts->count; i++) {
-        /* Each is the place of the next use of its part. */
+        /* Until the uses are listed, first[i + 1] is the place of the next use of part i. */
         size_t count = parts->first[i + 1];
         parts->first[i + 1] = total;
         total += count;

@@ -2,7 +2,8 @@
 
 #include "base/memory.h"
 
-/* The edge of a node that binds; of several the first. SIM_NONE: it depends on nothing. */
+/* Returns the edge that binds a node, the first if several do; SIM_NONE: the node depends on
+** nothing. */
 static uint32_t binding(const struct sim_graph *graph, uint32_t node)
 {
     for (uint32_t edge = graph->first[node]; edge < graph->first[node + 1]; edge++)
@@ -11,7 +12,7 @@ static uint32_t binding(const struct sim_graph *graph, uint32_t node)
     return SIM_NONE;
 }
 
-/* Of two nodes, that which is later or, at one time, first in the order of the graph. `node` may be
+/* Keeps the later of two nodes; ties: the first in the order of the graph. `*node` may be
 ** SIM_NONE. */
 static void take_later(uint32_t *node, wide_time *at, uint32_t other, wide_time its)
 {
@@ -21,8 +22,7 @@ static void take_later(uint32_t *node, wide_time *at, uint32_t other, wide_time 
     }
 }
 
-/* Finds the last marks of the chosen steps. They are later by what they are in a lane, unless `net`
-** is NULL. */
+/* Finds the last marks of the chosen steps: in a lane, or as recorded if `net` is NULL. */
 static void find_ends(const struct sim_steps *steps, const struct sim_net *net,
                       const struct sim_pass *pass, int lane, struct sim_path_end *ends)
 {
@@ -69,7 +69,7 @@ wide_time sim_path_find(const struct sim_steps *steps, size_t step, uint32_t nod
     wide_time left = (wide_time)window->end - window->start, rest = 0;
     if (left <= 0)
         return 0;
-    if (node != SIM_NONE && window->end > graph->at[node]) /* a file without steps */
+    if (node != SIM_NONE && window->end > graph->at[node]) /* in a file without steps */
         rest = (wide_time)window->end - graph->at[node];
     rest = rest < left ? rest : left;
     left -= rest;
@@ -87,8 +87,8 @@ wide_time sim_path_find(const struct sim_steps *steps, size_t step, uint32_t nod
     return left + rest;
 }
 
-/* The node at which a step ends in a lane; SIM_NONE. A step with device work ends with that, unless
-** it is the whole window of the host (A2). */
+/* Returns the node at which a step ends in a lane; SIM_NONE. The host ends a step without device
+** work, and a whole step (A2.3) if it ends later. Otherwise device work does. */
 static uint32_t end_in_lane(const struct sim_steps *steps, size_t step,
                             const struct sim_path_end *end)
 {
@@ -98,7 +98,7 @@ static uint32_t end_in_lane(const struct sim_steps *steps, size_t step,
     return end->node[!host];
 }
 
-/* Adds the path of a step in a lane, from where it ends. */
+/* Follows the path of a step in a lane back from its end. */
 static void follow_step(const struct sim_net *net, const struct sim_pass *pass, int lane,
                         uint32_t node, wide_time length, sim_path_add *add, void *argument)
 {

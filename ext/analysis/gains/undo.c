@@ -8,29 +8,28 @@
 #include "base/memory.h"
 #include "undo_items.h"
 
-/* While causes are undone. */
+/* The state of undo_find(). */
 struct undoer {
     struct undo *undo;
     const struct undo_request *request;
     struct undo_tokens tokens;
-    struct undo_sequence sequences[2]; /* of control and test, like the parts */
+    struct undo_sequence sequences[2]; /* control's and test's */
     struct undo_pairs pairs;
-    struct undo_chosen chosen[2]; /* the numbers of the chosen steps of both */
+    struct undo_chosen chosen[2]; /* numbers of the chosen steps of control and of test */
     struct undo_ghosts ghosts;
     struct sim_parts control_parts;
     struct undo_items items;
-    struct sim_steps steps; /* of test */
+    struct sim_steps steps; /* steps of test, with ghosts */
     struct sim_net net;
-    unsigned char *of;        /* by item: in which lanes of a pass it is undone */
-    struct sim_shift *halves; /* by item: half of it (E9.8) */
-    wide_time *lengths;       /* room for all steps of all lanes */
+    unsigned char *of;        /* by item: bit mask of the lanes that undo it */
+    struct sim_shift *halves; /* by item: half the shift (E9.8) */
+    wide_time *lengths;       /* room for all steps in all lanes */
     struct undo_hidden hidden;
-    size_t alone; /* the cause in the first lane of a pass in which causes are alone */
+    size_t alone; /* index in undo.items of the cause in lane 0, when lanes have one cause each */
     const struct stopper *stopper;
     struct failure *failure;
 };
 
-/* Lists the numbers of the chosen steps of a side. */
 static bool list_chosen(const struct sim_steps *steps, struct undo_chosen *chosen,
                         struct failure *failure)
 {
@@ -44,7 +43,7 @@ static bool list_chosen(const struct sim_steps *steps, struct undo_chosen *chose
     return true;
 }
 
-/* Finds what both sides run, and which of it is the same. */
+/* Aligns the events of both sides (E8.5). */
 static bool find_pairs(struct undoer *undoer)
 {
     const struct sim_steps *steps[] = {undoer->request->control, undoer->request->steps};
@@ -60,8 +59,7 @@ static bool find_pairs(struct undoer *undoer)
     return done;
 }
 
-/* Where control shows that device work takes longer to begin than its floor (E3), it has that as
-** floor, as far as test allows it. */
+/* Raises the floor of a dependency to control's lag, as far as test's slack allows (E9.6). */
 static void raise_floor(struct sim_graph *test, struct sim_use use, int64_t lag)
 {
     if (use.edge == SIM_NONE || lag == NUMBER_NONE)
@@ -89,7 +87,8 @@ static void raise_floors(struct undoer *undoer)
     }
 }
 
-/* Makes the steps of test, in which ghosts count, too. They must be as recorded. */
+/* Makes the steps of test, with ghosts as work of their steps. Fails if a simulation without
+** changes does not reproduce the recorded times. */
 static bool make_steps(struct undoer *undoer)
 {
     struct sim_graph *test = undoer->request->test;
@@ -125,7 +124,7 @@ static bool make_halves(struct undoer *undoer)
     return undoer->halves || failure_memory(undoer->failure);
 }
 
-/* Whether the lags of the host before an event have names. */
+/* True if all host lags before an event's points have names. */
 static bool is_named(const struct sim_parts *parts, const struct undo_event *event)
 {
     for (int end = 0; end < 2 && event->lane != UNDO_DEVICE; end++) {
@@ -136,8 +135,8 @@ static bool is_named(const struct sim_parts *parts, const struct undo_event *eve
     return true;
 }
 
-/* Names the lags of test, and of control those whose names its causes may need: before points that
-** test does not have, and before those whose lag has no name in test. */
+/* Names all lags of test. In control, it names only the lags that a cause may need: before points
+** that test lacks, and before points whose lag has no name in test. */
 static bool name_lags(struct undoer *undoer)
 {
     const struct undo_pairs *pairs = &undoer->pairs;
@@ -190,7 +189,7 @@ static bool make_items(struct undoer *undoer)
                              undoer->items.count, undoer->stopper, undoer->failure));
 }
 
-/* Undoes a cause in the lanes of a pass from one on. */
+/* Marks the items of a cause for undoing in the given lanes, a bit mask. */
 static void take_items(struct undoer *undoer, size_t cause, unsigned lanes)
 {
     const struct undo_items *items = &undoer->items;
@@ -198,7 +197,7 @@ static void take_items(struct undoer *undoer, size_t cause, unsigned lanes)
         undoer->of[items->owners[i].item] |= (unsigned char)lanes;
 }
 
-/* Simulates what is taken. Finds the ns of the chosen steps, by lane. */
+/* Simulates the marked items. `sums` becomes the ns of the chosen steps, by lane. */
 static bool run(struct undoer *undoer, const struct sim_shift *shifts, size_t lanes,
                 sim_pass_seen *seen, wide_time *sums)
 {
@@ -206,7 +205,7 @@ static bool run(struct undoer *undoer, const struct sim_shift *shifts, size_t la
                                   (int)lanes, seen,       undoer};
     bool done =
         sim_net_run(&undoer->net, &pass, undoer->lengths, undoer->stopper, undoer->failure) &&
-        undoer->failure->code == FAILURE_NONE; /* of what has been seen */
+        undoer->failure->code == FAILURE_NONE; /* `seen` reports failures only here */
     for (size_t lane = 0; done && lane < lanes; lane++)
         sums[lane] = sim_steps_sum(&undoer->steps, undoer->lengths + lane * undoer->steps.count);
     return done;
@@ -220,8 +219,8 @@ static int undone_order(const void *a, const void *b)
     return order ? order : COMPARE(x->cause, y->cause);
 }
 
-/* Finds what hides the causes of a pass that make steps longer, and gain less than nine tenths of
-** that (E9.9). */
+/* Finds the hiders (E9.9) of the causes in a pass that make steps longer but gain less than 90 % of
+** that. */
 static void find_hiders(void *argument, const struct sim_net *net, const struct sim_pass *pass,
                         const wide_time *lengths)
 {
@@ -241,7 +240,7 @@ static void find_hiders(void *argument, const struct sim_net *net, const struct 
     }
 }
 
-/* Undoes causes alone, a few at a time. */
+/* Undoes each of `count` causes alone, one per lane. */
 static bool undo_alone(struct undoer *undoer, size_t first, size_t count)
 {
     struct undo *undo = undoer->undo;
@@ -263,12 +262,13 @@ static bool undo_alone(struct undoer *undoer, size_t first, size_t count)
     return done;
 }
 
-/* Undoes a few more causes, one after the other. Before the first, nothing may be undone. */
+/* Undoes `count` more causes cumulatively (E9.7): each lane undoes one more than the lane before.
+** Before the first call, `of` must be all 0. */
 static bool undo_more(struct undoer *undoer, size_t first, size_t count)
 {
     struct undo *undo = undoer->undo;
     wide_time sums[SIM_LANES];
-    for (size_t i = 0; i < undoer->items.count; i++) /* so far, in all lanes */
+    for (size_t i = 0; i < undoer->items.count; i++) /* earlier causes stay undone in all lanes */
         undoer->of[i] = undoer->of[i] ? UCHAR_MAX : 0;
     for (size_t lane = 0; lane < count; lane++)
         take_items(undoer, undo->items[first + lane].cause, (unsigned)UCHAR_MAX << lane);
@@ -278,7 +278,6 @@ static bool undo_more(struct undoer *undoer, size_t first, size_t count)
     return done;
 }
 
-/* Undoes all causes. */
 static bool undo_together(struct undoer *undoer)
 {
     for (size_t i = 0; i < undoer->undo->count; i++)
@@ -286,7 +285,8 @@ static bool undo_together(struct undoer *undoer)
     return run(undoer, undoer->items.items, 1, NULL, &undoer->undo->after);
 }
 
-/* Undoes each cause alone, then one after the other by gain. */
+/* Undoes each cause alone and sorts by gain. Then undoes them cumulatively and all together, as
+** requested. */
 static bool undo_all(struct undoer *undoer)
 {
     struct undo *undo = undoer->undo;

@@ -1,5 +1,5 @@
 /*
-** What undoing each cause of a difference would bring (E9).
+** Savings from undoing each cause of a difference (E9).
 */
 #ifndef TRACEDIFF_UNDO_H
 #define TRACEDIFF_UNDO_H
@@ -8,46 +8,46 @@
 #include "analysis/simulation/sim_steps.h"
 #include "undo_hidden.h"
 
-/* A cause that is undone. */
+/* An undone cause. */
 struct undone {
     size_t cause;    /* index in causes.items */
-    bool known;      /* false: it has nothing that could be undone, or is not to be */
-    bool as_long;    /* not known, because its work takes as long as in control (E9.10) */
-    wide_time gain;  /* ns that the chosen steps are shorter without it alone */
-    wide_time half;  /* the same if half of it is undone; 0 unless that is asked for */
-    struct undo_hider hider; /* HIDER_NONE unless that is asked for */
-    wide_time after; /* ns of these steps without it and all before it; the same */
+    bool known;      /* false: nothing can be undone (E9.5, E9.10), or the cause is beyond `most` */
+    bool as_long;    /* unknown because its work takes as long as in control (E9.10) */
+    wide_time gain;  /* ns saved in the chosen steps by undoing it alone */
+    wide_time half;  /* ns saved by undoing half of it; 0 unless requested (`halves`) */
+    struct undo_hider hider; /* HIDER_NONE unless requested (`hiders`) */
+    wide_time after; /* ns of the chosen steps without it and all before it (`cumulative`) */
 };
 
 struct undo {
-    struct undone *items; /* by gain; owned */
+    struct undone *items; /* largest gain first; owned */
     size_t count;
-    wide_time recorded; /* ns of the chosen steps */
-    wide_time after;    /* without all causes, if that is asked for */
-    size_t steps;              /* how many these are */
-    struct sim_parts parts;    /* of test: has the names of hiders */
+    wide_time recorded; /* ns of the chosen steps, as recorded */
+    wide_time after;    /* ns without all causes, if requested (`together`) */
+    size_t steps;              /* number of chosen steps */
+    struct sim_parts parts;    /* parts of test, with the names of hiders */
 };
 
 struct undo_request {
-    const struct sim_steps *control; /* the steps of control */
-    const struct sim_steps *steps;   /* those of test, before its graph is changed */
-    /* Device work that went is put into it: numbers of nodes and edges change. */
+    const struct sim_steps *control;
+    const struct sim_steps *steps;   /* test's steps, before ghosts are added to its graph */
+    /* Undoing adds ghosts to it, so its nodes and edges get new numbers. */
     struct sim_graph *test;
     const struct sim_work *works;     /* of test, by member */
-    const struct step_choice *choice; /* of test */
+    const struct step_choice *choice; /* chosen steps of test */
     struct causes *causes;
     const struct families *families;
-    size_t most;     /* how many causes are undone, the first; the others are not known */
-    bool halves;     /* whether to undo halves, too */
-    bool hiders;     /* whether to find what hides causes, too */
-    bool cumulative; /* whether to undo one after the other, too */
-    bool together;   /* whether to undo all together, too */
+    size_t most;     /* maximum number of causes to undo; the causes after them stay unknown */
+    bool halves;     /* compute `half` */
+    bool hiders;     /* find hiders */
+    bool cumulative; /* compute `after` of each cause */
+    bool together;   /* compute `after` of all causes together */
     const struct stopper *stopper;
 };
 
 bool undo_find(struct undo *undo, const struct undo_request *request, struct failure *failure);
 
-/* Does nothing to a zeroed struct. */
+/* Accepts a zeroed struct. */
 void undo_clear(struct undo *undo);
 
 #endif

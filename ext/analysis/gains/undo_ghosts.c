@@ -4,12 +4,12 @@
 #include "base/memory.h"
 #include "base/wide.h"
 
-/* A ghost, while its place is not known yet. */
+/* A ghost before its index in the graph's order is known. */
 struct placed_ghost {
     struct sim_ghost item;
-    uint32_t work;   /* of test: the one before it on its stream, or SIM_NO_WORK */
-    uint32_t member; /* of test */
-    size_t number;   /* in the order in which they were found */
+    uint32_t work;   /* index of the work of test before it on its stream, or SIM_NO_WORK */
+    uint32_t member; /* index of the member in test */
+    size_t number;   /* index in the order in which ghosts were found */
 };
 
 struct ghost_finder {
@@ -23,8 +23,8 @@ struct ghost_finder {
     struct failure *failure;
 };
 
-/* The track of test, as an index of sim_work, on which work of control would run: that of the same
-** stream, else the one with the most work. SIZE_MAX: none has any. */
+/* E9.3: chooses the track of test for work of control: the same stream, else the track with the
+** most work. Returns an index in sim_work, or SIZE_MAX if no track has work. */
 static size_t track_of(const struct sim_work *work, const struct place *place)
 {
     const struct columns *columns = &work->member->file->columns;
@@ -42,7 +42,7 @@ static size_t track_of(const struct sim_work *work, const struct place *place)
     return found;
 }
 
-/* Adds the ghost of device work of control. */
+/* Adds the ghost of device work that only control has. */
 static bool add_ghost(struct ghost_finder *finder, const struct undo_step *step, uint32_t number)
 {
     const struct undo_sequence *control = finder->pairs->control;
@@ -54,14 +54,14 @@ static bool add_ghost(struct ghost_finder *finder, const struct undo_step *step,
     const struct sim_work *work = &finder->works[member];
     int64_t dur = undo_lag(control->graph, undo_end_use(control->graph, event));
     if (call == UNDO_NONE || call < step->from || call >= step->to || dur == NUMBER_NONE)
-        return true; /* its place is not known */
+        return true; /* without a launch in this step, its place is unknown */
     size_t point = step->begins[call - step->from];
     size_t last = step->last[point], next = step->next[point];
     size_t track = track_of(work, row_place(&file->columns, event->row));
     if (last == SIZE_MAX || track == SIZE_MAX)
         return true;
     uint32_t host = undo_test_node(step, last);
-    /* it is launched before what is launched after the next point that both have */
+    /* The ghost goes before all work launched after the next point that both sides have. */
     int64_t limit = finder->test->at[next == SIZE_MAX ? host : undo_test_node(step, next)];
     if (!MEMORY_GROW(finder->placed, finder->capacity, finder->count + 1) ||
         !MEMORY_GROW(finder->ghosts->of, finder->ghosts->of_capacity, finder->count + 1))
@@ -88,7 +88,7 @@ static bool add_ghost(struct ghost_finder *finder, const struct undo_step *step,
     return true;
 }
 
-/* The point of the step that is a node of control; SIZE_MAX. */
+/* Returns the point of the step at a node of control, or SIZE_MAX. */
 static size_t point_of(const struct ghost_finder *finder, const struct undo_step *step,
                        uint32_t node)
 {
@@ -103,8 +103,8 @@ static size_t point_of(const struct ghost_finder *finder, const struct undo_step
     return control->graph->rows[member].ends[row] == node ? step->ends[index] : step->begins[index];
 }
 
-/* Adds the dependency of a point on another thread that control shows, if test has both points, in
-** this order. */
+/* E9.6: adds control's dependency of a point on another thread. Test must have both points in this
+** order, and the point must not wait for a thread or a collective there already. */
 static bool add_shared(struct ghost_finder *finder, const struct undo_step *step, size_t point)
 {
     const struct undo_sequence *control = finder->pairs->control;
@@ -123,7 +123,7 @@ static bool add_shared(struct ghost_finder *finder, const struct undo_step *step
     wide_time slack =
         (wide_time)test->at[node] - test->at[from] - sim_lag(control->graph, own, edge);
     if (test->first[node] == test->first[node + 1])
-        slack = 0; /* the only dependency binds */
+        slack = 0; /* a point's only dependency must bind (E1.3) */
     if (slack >= SIM_LONGEST)
         return true;
     if (!MEMORY_GROW(ghosts->shared, ghosts->shared_capacity, ghosts->shared_count + 1))
@@ -157,7 +157,7 @@ static bool find_ghosts(struct ghost_finder *finder)
                       finder->failure);
 }
 
-/* By the work before them, then as they were found: a chain on a stream. */
+/* Sorts ghosts with the same work before them into one chain, in the order found. */
 static int chain_order(const void *a, const void *b)
 {
     const struct placed_ghost *x = a, *y = b;
@@ -166,7 +166,7 @@ static int chain_order(const void *a, const void *b)
     return order ? order : COMPARE(x->number, y->number);
 }
 
-/* In the order of the graph; those of a chain stay in theirs. */
+/* Sorts into the graph's order, chains in their own order. */
 static int graph_order(const void *a, const void *b)
 {
     const struct placed_ghost *x = a, *y = b;
@@ -174,7 +174,7 @@ static int graph_order(const void *a, const void *b)
     return order ? order : chain_order(a, b);
 }
 
-/* An edge from the end of work to a node, which waits for it. */
+/* An edge from the end of work to a node that waits for it. */
 struct work_use {
     uint32_t from;
     struct sim_use use;
@@ -187,7 +187,8 @@ static int work_use_order(const void *a, const void *b)
     return order ? order : COMPARE(x->use.node, y->use.node);
 }
 
-/* Lists what waits for work on its stream or in calls, by that work. NULL on failure. */
+/* Lists the nodes that wait for work, on its stream or in calls, sorted by that work. Returns NULL
+** on failure. */
 static struct work_use *list_uses(struct ghost_finder *finder, size_t *count)
 {
     const struct sim_graph *test = finder->test;
@@ -210,7 +211,8 @@ static struct work_use *list_uses(struct ghost_finder *finder, size_t *count)
     return NULL;
 }
 
-/* Whether a node waits for a ghost, too: if what waits was launched, or began to wait, after it. */
+/* True if a node also waits for a ghost: it comes later, and it was launched, or its call began,
+** after the ghost's launch. */
 static bool waits_for(const struct ghost_finder *finder, const struct placed_ghost *ghost,
                       uint32_t node)
 {
@@ -223,7 +225,7 @@ static bool waits_for(const struct ghost_finder *finder, const struct placed_gho
     return node > ghost->item.after && began >= test->at[ghost->item.launch];
 }
 
-/* Adds the links of a chain: of what waits for the work before it, each with the last ghost that it
+/* Links each node that waits for the work before a chain to the last ghost of the chain that it
 ** waits for. */
 static bool add_links(struct ghost_finder *finder, const struct placed_ghost *chain, size_t count,
                       const struct work_use *uses, size_t use_count)
@@ -247,7 +249,7 @@ static bool add_links(struct ghost_finder *finder, const struct placed_ghost *ch
     return true;
 }
 
-/* Makes chains of the ghosts, and finds what waits for them. */
+/* Groups the ghosts into chains, and links the nodes that wait for them. */
 static bool make_chains(struct ghost_finder *finder)
 {
     struct placed_ghost *placed = finder->placed;
@@ -278,11 +280,11 @@ static int link_order(const void *a, const void *b)
     return order ? order : COMPARE(x->ghost, y->ghost);
 }
 
-/* Puts the ghosts into the order of the graph, and gives what names them the indices there. */
+/* Puts the ghosts into the graph's order, and updates the references to their indices. */
 static bool order_ghosts(struct ghost_finder *finder)
 {
     struct undo_ghosts *ghosts = finder->ghosts;
-    uint32_t *index = memory_items(finder->count, sizeof *index); /* by number */
+    uint32_t *index = memory_items(finder->count, sizeof *index); /* by number: the index */
     ghosts->items = memory_items(finder->count, sizeof *ghosts->items);
     bool done = ((index && ghosts->items) || failure_memory(finder->failure)) &&
                 sort_items(finder->placed, finder->count, sizeof *finder->placed, graph_order,

@@ -1,6 +1,6 @@
 /*
-** What control knows that test does not, in the graph of test: the device work that went, as ghosts
-** (E9), and which threads wait for each other (E8).
+** Additions from control to the graph of test: device work that test lacks, restored as ghosts
+** (E9.3), and dependencies between threads (E9.6).
 */
 #ifndef TRACEDIFF_UNDO_GHOSTS_H
 #define TRACEDIFF_UNDO_GHOSTS_H
@@ -8,11 +8,11 @@
 #include "sim_ghosts.h"
 #include "undo_pairs.h"
 
-/* What a ghost is of. */
+/* The origin of a ghost. */
 struct undo_ghost {
-    uint32_t event;        /* of control */
-    uint32_t member, step; /* of test */
-    uint32_t index;        /* of its sim_ghost */
+    uint32_t event;        /* event of control */
+    uint32_t member, step; /* in test */
+    uint32_t index;        /* index of its sim_ghost */
 };
 
 struct undo_ghosts {
@@ -25,8 +25,8 @@ struct undo_ghosts {
     size_t shared_count, shared_capacity;
 };
 
-/* Finds the ghosts and puts them into the graph of test, whose nodes and edges get other numbers.
-** `works` are those of test, by member. */
+/* Finds the ghosts and adds them to the graph of test, whose nodes and edges get new numbers.
+** `works` has test's device work, by member. */
 bool undo_ghosts_make(struct undo_ghosts *ghosts, const struct undo_pairs *pairs,
                       const struct sim_work *works, struct sim_graph *test,
                       const struct stopper *stopper, struct failure *failure);

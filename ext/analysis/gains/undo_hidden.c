@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 
-/* The name of a part: of a collective its annotation, if that says which it is, and of what has
-** none its own. */
+/* Returns a part's name by E9.9.1: a collective's annotation if it begins with `nccl:` or `gloo:`,
+** else the name at level `op`, else the part's own. */
 static uint32_t name_of(const struct sim_parts *parts, const struct sim_part *of)
 {
     uint32_t annotation = of->names.name[LEVEL_ANNOTATION];
@@ -19,7 +19,8 @@ static uint32_t name_of(const struct sim_parts *parts, const struct sim_part *of
     return name == NAME_NONE ? of->names.name[LEVEL_KERNEL] : name;
 }
 
-/* Gives each part the group of its name, which is that of time of the host, or of other time. */
+/* Assigns each part to a group: parts with one name, separately for host time (with launches) and
+** other time. */
 static void number_groups(struct undo_hidden *hidden, uint32_t *by_name, uint32_t *group_of_part)
 {
     const struct sim_parts *parts = hidden->parts;
@@ -38,7 +39,7 @@ static void number_groups(struct undo_hidden *hidden, uint32_t *by_name, uint32_
     }
 }
 
-/* Finds the groups, by edge. */
+/* Finds the group of each edge. */
 static bool make_groups(struct undo_hidden *hidden, struct failure *failure)
 {
     const struct sim_parts *parts = hidden->parts;
@@ -59,7 +60,7 @@ static bool make_groups(struct undo_hidden *hidden, struct failure *failure)
     return done;
 }
 
-/* When a node was recorded, by the clock of the reference. */
+/* Returns the recorded time of a node by the reference's clock, ns. */
 static int64_t time_of(const struct undo_hidden *hidden, uint32_t node)
 {
     const struct sim_graph *graph = hidden->parts->graph;
@@ -69,7 +70,7 @@ static int64_t time_of(const struct undo_hidden *hidden, uint32_t node)
                : sim_clock_time(&graph->clocks.ranks[hidden->clock_of[member]], graph->at[node]);
 }
 
-/* The place of a lag among times; SIZE_MAX: it has no name. */
+/* Returns the index of a lag's group and rank in `now`, or SIZE_MAX if the lag has no group. */
 static size_t place_of(const struct undo_hidden *hidden, struct sim_use use)
 {
     const struct sim_graph *graph = hidden->parts->graph;
@@ -79,7 +80,7 @@ static size_t place_of(const struct undo_hidden *hidden, struct sim_use use)
                : group * hidden->ranks + graph->trace->members[graph->member[use.node]].rank_index;
 }
 
-/* Adds a stretch of a path. */
+/* A sim_path_add: sums a path by group and rank. */
 static void add_path(void *argument, struct sim_use use, wide_time time)
 {
     struct undo_hidden *hidden = argument;
@@ -88,14 +89,14 @@ static void add_path(void *argument, struct sim_use use, wide_time time)
         hidden->now[place] += time;
 }
 
-/* An instant some time before another one. */
+/* Subtracts a time from an instant; at least INT64_MIN. */
 static int64_t before(int64_t instant, wide_time time)
 {
     wide_time earlier = (wide_time)instant - time;
     return earlier > INT64_MIN ? (int64_t)earlier : INT64_MIN;
 }
 
-/* The same, of the recorded path. */
+/* A sim_path_add for recorded paths: keeps their stretches, too. */
 static void add_recorded(void *argument, struct sim_use use, wide_time time)
 {
     struct undo_hidden *hidden = argument;
@@ -117,7 +118,6 @@ static int stretch_order(const void *a, const void *b)
     return order ? order : COMPARE(x->end, y->end);
 }
 
-/* Finds the rank in the job of each member. */
 static bool find_clocks(struct undo_hidden *hidden)
 {
     const struct sim_graph *graph = hidden->parts->graph;
@@ -163,7 +163,7 @@ bool undo_hidden_make(struct undo_hidden *hidden, const struct sim_parts *parts,
     return done;
 }
 
-/* Whether a place comes before another one that has as much: by name, then by rank. */
+/* E9.9.1: breaks a tie by name, then by rank. */
 static bool is_first(const struct undo_hidden *hidden, size_t place, size_t other)
 {
     uint32_t a = hidden->names[place / hidden->ranks], b = hidden->names[other / hidden->ranks];
@@ -173,8 +173,8 @@ static bool is_first(const struct undo_hidden *hidden, size_t place, size_t othe
     return b == NAME_NONE || (a != NAME_NONE && name_compare(&names[a], &names[b]) < 0);
 }
 
-/* Finds what there is most of now, beyond `recorded` (NULL: nothing), if it is a quarter of
-** `all`. */
+/* Chooses the hider by the largest increase from `recorded` (NULL: 0) to `now`, if that is a
+** quarter of `all`. Host time is compared as a sum over all ranks (E9.9.3). */
 static void choose(const struct undo_hidden *hidden, const wide_time *recorded, wide_time all,
                    struct undo_hider *hider)
 {
@@ -207,7 +207,8 @@ static void choose(const struct undo_hidden *hidden, const wide_time *recorded, 
     }
 }
 
-/* Adds what was on the path in a stretch of time. Returns how much that is. */
+/* Adds the recorded path in [start, end), except groups that the cause changes, to `now`. Returns
+** the added ns. */
 static wide_time add_beside(struct undo_hidden *hidden, int64_t start, int64_t end)
 {
     wide_time all = 0;
@@ -224,7 +225,7 @@ static wide_time add_beside(struct undo_hidden *hidden, int64_t start, int64_t e
     return all;
 }
 
-/* Finds what is on the recorded path while the lags are that a cause makes shorter. */
+/* E9.9.2: finds the hider on the recorded path during the lags that the cause shortens. */
 static bool find_beside(struct undo_hidden *hidden, const struct sim_pass *pass, int lane,
                         struct undo_hider *hider)
 {
@@ -247,7 +248,7 @@ static bool find_beside(struct undo_hidden *hidden, const struct sim_pass *pass,
                     hidden->failure))
         return false;
     memset(hidden->now, 0, places * sizeof *hidden->now);
-    for (size_t i = 0, next; i < count; i = next) { /* those that overlap are one */
+    for (size_t i = 0, next; i < count; i = next) { /* merges overlapping lags */
         int64_t end = changed[i].end;
         for (next = i + 1; next < count && changed[next].start <= end; next++)
             end = changed[next].end > end ? changed[next].end : end;

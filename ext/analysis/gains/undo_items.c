@@ -6,24 +6,24 @@
 
 #define NO_ITEM UINT32_MAX
 
-/* The items of an event of test: [first, end), of which one is of the lag before its begin, and one
-** of that before its end. */
+/* The items of an event of test: [first, end), with the items of the lags before its begin and
+** end. */
 struct event_items {
     uint32_t first, end, begin_item, end_item;
 };
 
-/* While items are made. */
+/* The state of undo_items_make(). An item is an index in items.items. */
 struct item_maker {
     struct undo_items *items;
     const struct undo_items_request *request;
     const struct sim_graph *test, *control;
     struct undo_causes *causes[2]; /* by side, then by part */
     struct event_items *of;        /* by event of test */
-    uint32_t *extra[2]; /* of what went, by begin or end, then by event of control: or NO_ITEM */
-    struct undo_trees came, went; /* of test, and of control in the current step */
-    uint32_t synchronized;       /* the cause of this kind, or UINT32_MAX */
+    uint32_t *extra[2]; /* by begin or end, then by control's event: the item that restores it */
+    struct undo_trees came, went; /* added trees of test, missing trees of control */
+    uint32_t synchronized;       /* index of the `synchronized` cause, or UINT32_MAX */
     struct undo_step step;
-    size_t next_ghost;                /* of the current step */
+    size_t next_ghost;                /* index of the current step's next ghost */
     struct undo_causes *ghost_causes; /* by ghost */
     const struct stopper *stopper;
     struct failure *failure;
@@ -31,7 +31,7 @@ struct item_maker {
 
 static const struct undo_causes no_causes = {{UINT32_MAX, UINT32_MAX}};
 
-/* Adds an item, if it changes anything. */
+/* Adds an item; `*item` is NO_ITEM if it would change nothing. */
 static bool add_item(struct item_maker *maker, struct sim_use use, int64_t longer, uint32_t *item)
 {
     struct undo_items *items = maker->items;
@@ -50,7 +50,7 @@ static const struct undo_event *event_here(const struct item_maker *maker)
     return &maker->request->pairs->test->events[maker->step.first];
 }
 
-/* Whether a cause may be of items of the current step: it is of all ranks, or of this one. */
+/* E9: true if a cause applies to the current step's rank: it has all ranks, or this one. */
 static bool is_here(const struct item_maker *maker, uint32_t cause)
 {
     int64_t rank = maker->request->causes->items[cause].rank;
@@ -58,7 +58,7 @@ static bool is_here(const struct item_maker *maker, uint32_t cause)
            rank == maker->test->trace->members[event_here(maker)->member].rank;
 }
 
-/* Makes an item one of a cause. */
+/* Adds an item to a cause. */
 static bool own(struct item_maker *maker, uint32_t cause, uint32_t item)
 {
     struct undo_items *items = maker->items;
@@ -68,7 +68,7 @@ static bool own(struct item_maker *maker, uint32_t cause, uint32_t item)
     return true;
 }
 
-/* The same if there is an item, and the cause may be of the current step. */
+/* The same if there is a cause and an item, and the cause applies to the current step. */
 static bool add_owner(struct item_maker *maker, uint32_t cause, uint32_t item)
 {
     return cause == UINT32_MAX || item == NO_ITEM || !is_here(maker, cause) ||
@@ -83,14 +83,14 @@ static bool add_owners(struct item_maker *maker, const struct undo_causes *cause
     return true;
 }
 
-/* The causes of the lag of an edge of a side. */
+/* Returns the causes of an edge's lag on a side. */
 static const struct undo_causes *causes_of(const struct item_maker *maker, int side, uint32_t edge)
 {
     uint32_t part = edge == SIM_NONE ? SIM_NONE : maker->request->parts[side]->part_of[edge];
     return part == SIM_NONE ? &no_causes : &maker->causes[side][part];
 }
 
-/* Adds the tree of an event of a side to those that are undone with a cause. */
+/* Adds the call tree around an event to the trees to undo with a cause. */
 static bool add_tree(struct item_maker *maker, struct undo_trees *trees,
                      const struct undo_sequence *side, uint32_t event, uint32_t cause)
 {
@@ -99,8 +99,8 @@ static bool add_tree(struct item_maker *maker, struct undo_trees *trees,
 
 /* ---- the host ---- */
 
-/* Adds the item of a lag of a host event, with its causes. `to`: what it becomes, or NUMBER_NONE;
-** `twin`: the causes of the same lag in control. */
+/* Adds the item of a host lag, with its causes. `to` is the new lag, ns, or NUMBER_NONE to keep it.
+** `twin` has the causes of the lag in control, for a lag without a name in test. */
 static bool add_lag(struct item_maker *maker, struct sim_use use, int64_t to,
                     const struct undo_causes *twin, uint32_t *item)
 {
@@ -112,7 +112,7 @@ static bool add_lag(struct item_maker *maker, struct sim_use use, int64_t to,
            add_owners(maker, named ? causes_of(maker, 1, use.edge) : twin, *item);
 }
 
-/* Adds the items of the waits of a call for device work that came. */
+/* E9.4: adds items that remove the waits of an added call for device work. */
 static bool add_waits(struct item_maker *maker, uint32_t number, struct sim_use end)
 {
     const struct undo_sequence *test = maker->request->pairs->test;
@@ -130,9 +130,9 @@ static bool add_waits(struct item_maker *maker, uint32_t number, struct sim_use 
     return !waits || add_tree(maker, &maker->came, test, number, maker->synchronized);
 }
 
-/* Adds the items of a point of a thread: of the lag before it and of the transfer that it waits
-** for, which has the same causes if it has none of its own (Q10.5). `twin` is its event in control;
-** NULL: there is none. */
+/* Adds the items of a thread's point: for the lag before it, and for the transfer that it waits
+** for. A transfer without a cause takes the causes of the lag (Q10.5). `twin` is the event in
+** control, or NULL. */
 static bool add_point(struct item_maker *maker, const struct undo_event *event,
                       const struct undo_event *twin, bool end, uint32_t *item)
 {
@@ -168,7 +168,8 @@ static bool add_host_event(struct item_maker *maker, uint32_t number)
     return done;
 }
 
-/* Adds the item of a lag of what went, before the next point of its thread that test has. */
+/* Adds the item that restores a lag of an event that test lacks, before the next point of its
+** thread that test has (E9.3). */
 static bool add_extra(struct item_maker *maker, uint32_t number, bool end)
 {
     const struct undo_pairs *pairs = maker->request->pairs;
@@ -189,8 +190,8 @@ static bool add_extra(struct item_maker *maker, uint32_t number, bool end)
 
 /* ---- device work ---- */
 
-/* Adds the item of a lag from a launch to its work, while the launch runs: it is a lag of that, as
-** the device waits for it (A6). */
+/* E9.1: adds the item of a launch latency while the launch runs. It has the launch's cause, because
+** the device waits for the launch (A6). */
 static bool add_launching(struct item_maker *maker, struct sim_use use, int64_t longer)
 {
     const struct undo_causes *causes = causes_of(maker, 1, undo_launch_edge(maker->test, use));
@@ -199,8 +200,8 @@ static bool add_launching(struct item_maker *maker, struct sim_use use, int64_t 
            add_owner(maker, causes->items[OWNER_LAUNCHING], item);
 }
 
-/* Adds the items of a lag from a launch to its work, which both have: while the launch runs, if
-** that takes long on a side, and the rest, which is `queued`. */
+/* E9.1: adds the items of a launch latency that both sides have: the time while the launch runs, if
+** that is long on a side, and the rest, which is `queued`. */
 static bool add_launch(struct item_maker *maker, struct sim_use use, struct sim_use twin)
 {
     int64_t own = undo_lag(maker->test, use), was = undo_lag(maker->control, twin), longer = 0;
@@ -215,7 +216,7 @@ static bool add_launch(struct item_maker *maker, struct sim_use use, struct sim_
            add_owners(maker, causes_of(maker, 1, use.edge), item);
 }
 
-/* Takes a shift of a removal as an item; that of a launch that takes long as two. */
+/* Adds an item for a shift of a removal; two if a long launch is removed (E9.1). */
 static bool take_removal(void *argument, const struct sim_shift *shift)
 {
     struct item_maker *maker = argument;
@@ -229,7 +230,7 @@ static bool take_removal(void *argument, const struct sim_shift *shift)
            add_launching(maker, shift->use, -runs);
 }
 
-/* Device work that came. */
+/* Removes device work that control lacks (E9.2). */
 static bool add_removal(struct item_maker *maker, uint32_t number, struct sim_use end)
 {
     const struct undo_sequence *test = maker->request->pairs->test;
@@ -274,7 +275,7 @@ static bool add_work(struct item_maker *maker, uint32_t number)
     return done;
 }
 
-/* Device work that went. */
+/* Restores device work that test lacks (E9.3). */
 static bool add_ghost(struct item_maker *maker, const struct undo_ghost *ghost)
 {
     const struct undo_sequence *control = maker->request->pairs->control;
@@ -300,7 +301,7 @@ static bool add_ghost(struct item_maker *maker, const struct undo_ghost *ghost)
 
 /* ---- trees ---- */
 
-/* Gives a cause all items of an event of test. */
+/* Adds all items of an event of test to a cause. */
 static bool own_event(struct item_maker *maker, uint32_t cause, uint32_t number)
 {
     const struct event_items *of = &maker->of[number];
@@ -310,9 +311,8 @@ static bool own_event(struct item_maker *maker, uint32_t cause, uint32_t number)
     return done;
 }
 
-/* The item of the lag after the end of an event of test, before the next point of its thread that
-** is not of its tree: the end of an event around it, or the begin of the event after the tree.
-** NO_ITEM. */
+/* Returns the item of the lag after an added call tree: before the end of an event around it, or
+** before the begin of the next event, whichever comes first. NO_ITEM if there is none. */
 static uint32_t item_after(const struct item_maker *maker, uint32_t number, size_t next)
 {
     const struct undo_sequence *test = maker->request->pairs->test;
@@ -323,7 +323,7 @@ static uint32_t item_after(const struct item_maker *maker, uint32_t number, size
     uint32_t first = sibling ? rows->begins[other->row] : SIM_NONE, after = rows->ends[event->row];
     for (uint32_t i = event->parent; i != UNDO_NONE; i = test->events[i].parent) {
         uint32_t end = rows->ends[test->events[i].row];
-        if (end < after || end > first) /* it need not end after what it holds (T5.3) */
+        if (end < after || end > first) /* an event may end before its children (T5.3) */
             continue;
         first = end;
         item = maker->of[i].end_item;
@@ -331,8 +331,8 @@ static uint32_t item_after(const struct item_maker *maker, uint32_t number, size
     return item;
 }
 
-/* Undoes call trees that came: what the host does in them and, where they wait, the device work
-** that they launch. */
+/* Undoes added call trees: their host time and, for `synchronized`, the device work that they
+** launch (E9.2, E9.4). */
 static bool own_came(struct item_maker *maker)
 {
     const struct undo_pairs *pairs = maker->request->pairs;
@@ -359,7 +359,7 @@ static bool own_came(struct item_maker *maker)
     return done;
 }
 
-/* Puts call trees back that went. */
+/* Restores missing call trees (E9.3). */
 static bool own_went(struct item_maker *maker)
 {
     const struct undo_pairs *pairs = maker->request->pairs;
@@ -411,7 +411,8 @@ static bool add_step(struct item_maker *maker)
            stopper_ask(maker->stopper, maker->failure);
 }
 
-/* Adds the causes of a ghost to those of the ones before it in its chain. */
+/* Adds a ghost's causes to the causes of the earlier ghosts in its chain. Returns false if out of
+** memory. */
 static bool join_causes(const struct undo_causes *causes, uint32_t *seen, size_t *count,
                         size_t *capacity, uint32_t **list, uint32_t chain)
 {
@@ -427,14 +428,14 @@ static bool join_causes(const struct undo_causes *causes, uint32_t *seen, size_t
     return true;
 }
 
-/* Adds the items of what waits for ghosts: it waits if any ghost of the chain up to its own takes
-** place. */
+/* Adds the items of the nodes that wait for ghosts. A node waits if a cause restores any ghost of
+** its chain, up to the ghost that it is linked to. */
 static bool add_links(struct item_maker *maker)
 {
     const struct undo_ghosts *ghosts = maker->request->ghosts;
     size_t causes = maker->request->causes->count, count = 0, capacity = 0;
-    uint32_t *next = memory_filled(ghosts->count + 1, sizeof *next);   /* by ghost: in its chain */
-    uint32_t *links = memory_filled(ghosts->count + 1, sizeof *links); /* by ghost: its last link */
+    uint32_t *next = memory_filled(ghosts->count + 1, sizeof *next);   /* by ghost: next in chain */
+    uint32_t *links = memory_filled(ghosts->count + 1, sizeof *links); /* by ghost: last link */
     uint32_t *before = memory_filled(ghosts->link_count + 1, sizeof *before); /* by link */
     uint32_t *seen = memory_filled(causes + 1, sizeof *seen), *list = NULL;
     bool done = (next && links && before && seen) || failure_memory(maker->failure);
@@ -507,7 +508,7 @@ static void close_maker(struct item_maker *maker)
     undo_step_clear(&maker->step);
 }
 
-/* Groups the owners by cause. */
+/* Sorts the owners by cause. */
 static bool group_owners(struct item_maker *maker)
 {
     struct undo_items *items = maker->items;
@@ -518,7 +519,7 @@ static bool group_owners(struct item_maker *maker)
     for (size_t i = 0; done && i < items->owner_count; i++)
         items->first[items->owners[i].cause + 1]++;
     for (size_t i = 0; done && i <= causes; i++) {
-        /* Each is the place of the next owner of its cause. */
+        /* Until all owners are placed, first[i + 1] is the place of the next owner of cause i. */
         size_t count = items->first[i + 1];
         items->first[i + 1] = total;
         total += count;

@@ -1,6 +1,6 @@
 /*
-** What undoing each cause does to the graph of test (E9), as shifts of lags. A shift may be of
-** several causes.
+** The changes that undo each cause in the graph of test (E9), as shifts of lags. Several causes may
+** share a shift.
 */
 #ifndef TRACEDIFF_UNDO_ITEMS_H
 #define TRACEDIFF_UNDO_ITEMS_H
@@ -9,7 +9,7 @@
 #include "sim_parts.h"
 #include "undo_ghosts.h"
 
-/* A shift of a cause. */
+/* A shift (`item`) of a cause. */
 struct undo_owner {
     uint32_t cause, item;
 };
@@ -17,16 +17,16 @@ struct undo_owner {
 struct undo_items {
     struct sim_shift *items;
     size_t count, capacity;
-    struct undo_owner *owners; /* by cause; some may be there twice */
+    struct undo_owner *owners; /* by cause; may repeat */
     size_t owner_count, owner_capacity;
-    size_t *first; /* by cause: index of its first owner; one entry more at the end */
+    size_t *first; /* by cause: index of its first owner, with one more entry */
 };
 
 struct undo_items_request {
     const struct undo_pairs *pairs;
     const struct undo_ghosts *ghosts;
     const struct sim_parts
-        *parts[2]; /* of control those that are asked for; of test with the ghosts in its graph */
+        *parts[2]; /* of control only lags that causes may need; of test with ghosts */
     struct causes *causes;
     const struct families *families;
     const struct stopper *stopper;
@@ -40,15 +40,15 @@ void undo_items_clear(struct undo_items *items);
 struct undo_told_request {
     const struct undo_items *items;
     const struct undo_ghosts *ghosts;
-    const struct undo_chosen *chosen; /* the numbers of the chosen steps of test */
-    const struct sim_graph *test;     /* with the ghosts in it */
+    const struct undo_chosen *chosen; /* numbers of the chosen steps of test */
+    const struct sim_graph *test;     /* with ghosts */
     const struct causes *causes;
-    size_t steps; /* how many are chosen */
+    size_t steps; /* number of chosen steps */
     const struct stopper *stopper;
 };
 
-/* Whether the durations of a cause tell the difference that it makes (E9.10), by cause; true for
-** those that are not of device work. NULL on failure. */
+/* Tells, by cause, whether its durations explain its difference (E9.10). This is true for causes
+** without device work. Returns NULL on failure; the caller frees it. */
 bool *undo_told_find(const struct undo_told_request *request, struct failure *failure);
 
 #endif

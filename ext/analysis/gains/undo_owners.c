@@ -4,15 +4,15 @@
 #include "analysis/parts/busy.h"
 #include "base/memory.h"
 
-/* Whether a cause is one of parts whose lags can be changed; not if some time that they had went to
-** other parts (E9.11). */
+/* True if the lags of a cause's parts can be changed. Time that moved to other parts may prevent
+** that (E9.11). */
 static bool has_lags(const struct cause *cause)
 {
     return cause->kind != CAUSE_SYNCHRONIZED && cause->kind != CAUSE_MOVED &&
            10 * cause->shifted <= wide_size(cause->diff);
 }
 
-/* Whether some file of a trace has device work (A1, A8). */
+/* True if any file of the trace has device work (A1, A8). */
 static bool has_work(const struct sim_graph *graph)
 {
     for (size_t i = 0; i < graph->trace->count; i++)
@@ -21,7 +21,7 @@ static bool has_work(const struct sim_graph *graph)
     return false;
 }
 
-/* The classes of steps (A3 to A8) in which a part may be; returns how many. */
+/* Finds the classes of step time (A3 to A8) that a part may belong to. Returns their number. */
 static int classes_of(const struct sim_part *part, bool work, enum step_class *classes)
 {
     enum step_class own = part->names.step_class;

@@ -37,7 +37,7 @@ int64_t undo_lag(const struct sim_graph *graph, struct sim_use use)
     return use.edge == SIM_NONE ? NUMBER_NONE : sim_lag(graph, use.node, use.edge);
 }
 
-/* The end of the launch from which the edge of a launch latency leads. */
+/* Returns the end of the launch at which a launch-latency edge begins. */
 static uint32_t launch_end(const struct sim_graph *graph, struct sim_use use)
 {
     uint32_t begin = graph->from[use.edge];
@@ -83,15 +83,14 @@ int64_t undo_wait_longer(const struct undo_pairs *pairs, struct sim_use wait, ui
     return lag == NUMBER_NONE || own == NUMBER_NONE ? 0 : lag - own;
 }
 
-/* A step of a side. */
 struct side_step {
-    int64_t rank;      /* its number; 0 on both sides if each has one rank only */
-    int64_t iteration; /* its number */
+    int64_t rank;      /* number of the rank; 0 on both sides if each has only one */
+    int64_t iteration; /* number of the step */
     size_t first, end; /* its events */
 };
 
 struct side_steps {
-    struct side_step *items; /* by rank, then by number */
+    struct side_step *items; /* by rank, then by iteration */
     size_t count;
 };
 
@@ -124,13 +123,12 @@ static bool list_steps(struct side_steps *steps, const struct undo_sequence *sid
                       failure);
 }
 
-/* The steps of a rank of a side: their first and their end, and those of the chosen ones (all, if
-** none is). */
+/* The steps of a rank on one side, and the range of the chosen ones (all steps if none is
+** chosen). */
 struct rank_steps {
     size_t first, end, chosen, chosen_end;
 };
 
-/* Finds the steps of a rank, from an index on. */
 static struct rank_steps find_rank(const struct side_steps *steps, int64_t rank,
                                    const struct undo_chosen *chosen)
 {
@@ -149,8 +147,8 @@ static struct rank_steps find_rank(const struct side_steps *steps, int64_t rank,
     return found;
 }
 
-/* The step of control that one of test is compared with; both have chosen ones. `number` counts the
-** chosen steps of test up to this one, `listed` are those of control. */
+/* Returns the step of control to compare with a step of test (E8.5). `number` is 1 for the first
+** chosen step of test; `listed` has control's chosen steps. */
 static size_t control_of(const struct undo_chosen *chosen, const struct rank_steps *of,
                          const struct rank_steps *test, size_t step, size_t number,
                          const size_t *listed, size_t listed_count)
@@ -167,8 +165,8 @@ static size_t control_of(const struct undo_chosen *chosen, const struct rank_ste
     return place < listed_count ? listed[place] : of->chosen;
 }
 
-/* Finds the steps of control that those of a rank of test are compared with. `listed` has room for
-** the steps of control. */
+/* Pairs the steps of a test rank with steps of control. `listed` has room for all steps of
+** control. */
 static void pair_rank(struct undo_pairs *pairs, const struct side_steps *steps,
                       const struct undo_chosen *chosen, size_t first, size_t *listed)
 {
@@ -212,13 +210,13 @@ static bool pair_steps(struct undo_pairs *pairs, const struct undo_chosen *chose
     return done;
 }
 
-/* Room to align sequences. */
+/* Buffers for align_lane(). */
 struct align_room {
     uint32_t *tokens[2];
     struct aligned *aligned;
 };
 
-/* The end of a lane in a step. */
+/* Returns the end of the first lane in [first, end). */
 static size_t lane_end(const struct undo_sequence *side, size_t first, size_t end)
 {
     size_t i = first;
@@ -227,7 +225,7 @@ static size_t lane_end(const struct undo_sequence *side, size_t first, size_t en
     return i;
 }
 
-/* Aligns a lane of a step of test with the same one of control, [first, end) of both. */
+/* Aligns one lane of two steps: [first, end) of control and of test. */
 static bool align_lane(struct undo_pairs *pairs, struct align_room *room, const size_t *first,
                        const size_t *end, const struct stopper *stopper, struct failure *failure)
 {
@@ -245,7 +243,7 @@ static bool align_lane(struct undo_pairs *pairs, struct align_room *room, const 
     return true;
 }
 
-/* Aligns all lanes that two steps have in common, which are in the same order on both sides. */
+/* Aligns the lanes that both steps have. Lanes have the same order on both sides. */
 static bool align_steps(struct undo_pairs *pairs, struct align_room *room,
                         const struct undo_pair_of_steps *of, const struct stopper *stopper,
                         struct failure *failure)
@@ -302,7 +300,7 @@ void undo_pairs_clear(struct undo_pairs *pairs)
     *pairs = (struct undo_pairs){.pair = NULL};
 }
 
-/* Finds the points of control. */
+/* Finds the points of control's step. */
 static void find_points(struct undo_step *step)
 {
     const struct undo_sequence *control = step->pairs->control;
@@ -326,7 +324,7 @@ static bool make_room(struct undo_step *step)
     return step->test_of && step->begins && step->ends && step->last && step->next;
 }
 
-/* Finds the points around others that are paired. */
+/* Finds the nearest paired points before and after each point of a thread. */
 static void find_paired(struct undo_step *step)
 {
     size_t found = SIZE_MAX;
@@ -391,7 +389,7 @@ void undo_step_clear(struct undo_step *step)
     *step = (struct undo_step){.pairs = step->pairs};
 }
 
-/* The outermost event of a tree; UNDO_NONE. */
+/* Returns the outermost event of a call tree (see undo_trees_add()), or UNDO_NONE. */
 static uint32_t outermost(const struct undo_step *step, const struct undo_sequence *side,
                           uint32_t event)
 {
@@ -404,7 +402,7 @@ static uint32_t outermost(const struct undo_step *step, const struct undo_sequen
         enum kind kind = (enum kind)file->columns.kind[of->row];
         bool paired = test ? step->pairs->pair[event] != UNDO_NONE
                            : undo_test_of(step, event) != UNDO_NONE;
-        if (rows->ends[of->row] < rows->begins[side->events[begin].row]) /* it has ended (T5.3) */
+        if (rows->ends[of->row] < rows->begins[side->events[begin].row]) /* ended (T5.3) */
             break;
         if (paired || !(kind == KIND_CALL || kind == KIND_DRIVER_CALL ||
                         row_is(file, of->row, CATEGORY_OPERATOR)))

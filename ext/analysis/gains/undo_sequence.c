@@ -8,41 +8,41 @@
 #include "naming/collective_name.h"
 #include "naming/short_name.h"
 
-/* A thread, while lanes are given. */
+/* A thread, for give_lanes(). */
 struct lane_thread {
     bool of_steps;
     size_t events;
-    int64_t start;         /* ns, of its first event */
-    uint32_t first, track; /* the row of that */
+    int64_t start;         /* ns; start of its first event */
+    uint32_t first, track; /* row of its first event */
 };
 
-/* The nodes of all members, one member after the other. */
+/* The nodes of all members, member by member. */
 struct member_nodes {
     uint32_t *nodes;
-    size_t *first; /* by member; one entry more at the end */
+    size_t *first; /* by member, with one more entry */
 };
 
-/* A member, while its events are added. */
+/* The state of add_member(). */
 struct sequence_maker {
     struct undo_sequence *sequence;
     const struct member_nodes *nodes;
     struct undo_tokens *tokens;
     const struct trace_member *member;
     const struct sim_share *share;
-    uint32_t index;   /* of the member */
+    uint32_t index;   /* index of the member */
     uint32_t *lanes;  /* by track */
     uint32_t *texts;  /* by name of the file: id in tokens.texts, or UNDO_NONE */
     uint32_t *around; /* by row: the row of the host event around it, or ROW_NONE */
     uint32_t *inner,
-        *top; /* by row: of it and those around it, the innermost and the outermost operator */
-    uint32_t *open; /* by track: the row of the innermost event; it may have ended */
+        *top; /* by row: innermost and outermost operator, of it and the events around it */
+    uint32_t *open; /* by track: row of the latest event, which may have ended */
     char *scratch;  /* room for the longest name */
     struct row_types types;
     const struct stopper *stopper;
     struct failure *failure;
 };
 
-/* The step of a row; UNDO_NONE. */
+/* Returns the step of a row; UNDO_NONE without a step, or outside a sample. */
 static uint32_t step_here(const struct sequence_maker *maker, size_t row)
 {
     const struct steps *steps = maker->member->steps;
@@ -59,8 +59,7 @@ static int thread_order(const void *a, const void *b)
     return order ? order : COMPARE(x->first, y->first);
 }
 
-/* Gives the threads their lanes: that of the steps first, then those with the most events in
-** steps. */
+/* Numbers the threads as lanes: the step thread first, then by number of events in steps (E8.5). */
 static bool give_lanes(struct sequence_maker *maker)
 {
     const struct trace_file *file = maker->member->file;
@@ -91,7 +90,7 @@ static bool give_lanes(struct sequence_maker *maker)
     return done;
 }
 
-/* The id of the stable name of a row; UNDO_NONE for ROW_NONE, and if memory runs out. */
+/* Returns the id of a row's stable name; UNDO_NONE for ROW_NONE, and if out of memory. */
 static uint32_t text_of(struct sequence_maker *maker, uint32_t row)
 {
     const struct trace_file *file = maker->member->file;
@@ -132,8 +131,8 @@ static bool is_step(const struct sequence_maker *maker, uint32_t row)
     return i < steps->count && steps->items[i].row == row;
 }
 
-/* Whether an event ends right after another begins, and before that ends: times were rounded, and
-** one follows the other. */
+/* E8.5: true if `first` ends right after `next` begins, and before it ends. Rounded times made
+** consecutive events overlap. */
 static bool is_neighbour(const struct columns *columns, const struct sim_rows *rows, uint32_t first,
                          uint32_t next)
 {
@@ -142,7 +141,8 @@ static bool is_neighbour(const struct columns *columns, const struct sim_rows *r
            (wide_time)columns->ts[first] + columns->dur[first] - columns->ts[next] <= MOST_OVERLAP;
 }
 
-/* Adds a host event: it is what its name says, in the operators around it. */
+/* Adds a host event. Its token has its own name and the names of the innermost and outermost
+** operators around it (E8.5). */
 static bool add_host(struct sequence_maker *maker, uint32_t node, uint32_t row)
 {
     const struct sim_rows *rows = &maker->sequence->graph->rows[maker->index];
@@ -167,7 +167,8 @@ static bool add_host(struct sequence_maker *maker, uint32_t node, uint32_t row)
     return add_event(maker, row, step, maker->lanes[track], token);
 }
 
-/* Adds device work: it is what its operator is, or its kernel without one. */
+/* Adds device work. Its token has its type and operators; for collectives and work in no operator,
+** its own name (E8.5). */
 static bool add_work(struct sequence_maker *maker, uint32_t row)
 {
     const struct trace_file *file = maker->member->file;
@@ -182,7 +183,7 @@ static bool add_work(struct sequence_maker *maker, uint32_t row)
     return add_event(maker, row, step, UNDO_DEVICE, token);
 }
 
-/* Work in the order of its launches. */
+/* Device work with the time of its launch, ns. */
 struct launched_work {
     int64_t launched, start;
     uint32_t row;
@@ -249,14 +250,13 @@ static void close_maker(struct sequence_maker *maker)
     row_types_clear(&maker->types);
 }
 
-/* Where an event goes: by its lane, device work last, or by its step. */
+/* Returns an event's sort key: its step, or its lane, with device work last. */
 static size_t bucket_of(const struct undo_event *event, bool by_step, size_t lanes)
 {
     return by_step ? event->step : event->lane == UNDO_DEVICE ? lanes : event->lane;
 }
 
-/* Orders events by lane, or by step; others stay in their order. `next` has room for two more than
-** the buckets. */
+/* Sorts events by lane or by step, stably. `next` has room for buckets + 2 entries. */
 static void order_by(const struct undo_event *events, size_t count, struct undo_event *to,
                      bool by_step, size_t lanes, size_t *next, size_t buckets)
 {
@@ -273,7 +273,7 @@ static void order_by(const struct undo_event *events, size_t count, struct undo_
         to[next[bucket_of(&events[i], by_step, lanes) + 1]++] = events[i];
 }
 
-/* Orders the events of a member, from `first` on, by step, then by lane. */
+/* Sorts the events of a member, from `first` on, by step, then by lane. */
 static bool order_events(struct sequence_maker *maker, size_t first)
 {
     struct undo_event *events = maker->sequence->events + first;
@@ -292,7 +292,7 @@ static bool order_events(struct sequence_maker *maker, size_t first)
     return done && stopper_ask(maker->stopper, maker->failure);
 }
 
-/* Finds the events around others, which must be in the same step. */
+/* Finds the event around each host event, if it is in the same step. */
 static void find_parents(const struct sequence_maker *maker, size_t first)
 {
     struct undo_sequence *sequence = maker->sequence;
@@ -389,7 +389,7 @@ bool undo_sequence_make(struct undo_sequence *sequence, const struct sim_graph *
     *sequence = (struct undo_sequence){.graph = graph};
     struct member_nodes nodes = {.nodes = NULL};
     sequence->event_of = memory_zeroed(trace->count, sizeof *sequence->event_of);
-    /* So many events there are most often, and no more. */
+    /* The typical number of events, which is also the maximum: two nodes per event. */
     bool done = ((sequence->event_of && MEMORY_GROW(sequence->events, sequence->event_capacity,
                                                     graph->nodes / 2 + 1)) ||
                  failure_memory(failure)) &&
@@ -413,8 +413,8 @@ bool undo_sequence_make(struct undo_sequence *sequence, const struct sim_graph *
     return done;
 }
 
-/* Lists the points of threads: each goes after the one before it of its block. `next` is by event,
-** of the first of each block: how many points the block has so far. */
+/* Lists the points of threads, in each block by node. `next` counts the points of each block so
+** far. */
 static void list_points(struct undo_sequence *sequence, const uint32_t *block_of, uint32_t *next)
 {
     const struct sim_graph *graph = sequence->graph;

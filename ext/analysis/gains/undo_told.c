@@ -1,6 +1,6 @@
 /*
-** Whether the durations of a cause tell the difference that it makes (E9.10). If not, its work
-** takes as long as in control and is only hidden less, or more, which undoing does not change.
+** Checks whether a cause's durations explain its difference (E9.10). If not, its work takes as long
+** as in control and only overlaps more or less, so undoing its lags would not help.
 */
 #include "undo_items.h"
 
@@ -12,9 +12,9 @@
 
 struct teller {
     const struct undo_told_request *request;
-    uint32_t *ghost_of; /* by index of a sim_ghost: of its undo_ghost */
-    uint32_t *seen;     /* by item: the last cause that had it, from 1 */
-    wide_time *longer;  /* by rank: ns of the chosen steps that are longer than in control */
+    uint32_t *ghost_of; /* by index of a sim_ghost: index of its undo_ghost */
+    uint32_t *seen;     /* by item: the last cause that had it, counted from 1 */
+    wide_time *longer;  /* by rank: ns that the chosen steps are longer than in control */
 };
 
 static bool is_of_work(const struct cause *cause)
@@ -25,7 +25,7 @@ static bool is_of_work(const struct cause *cause)
     return kind && (of == CLASS_COMPUTE || of == CLASS_COMM || of == CLASS_MEMORY);
 }
 
-/* Adds to a rank what a step of a member has more, if it is chosen. */
+/* Adds ns to the rank of a member, if the step is chosen. */
 static void add_longer(struct teller *teller, size_t member, uint32_t step, wide_time longer)
 {
     const struct undo_chosen *chosen = teller->request->chosen;
@@ -36,7 +36,7 @@ static void add_longer(struct teller *teller, size_t member, uint32_t step, wide
         teller->longer[of->rank_index] += longer;
 }
 
-/* Adds the duration or transfer that a shift changes, if it is of one. */
+/* Adds the change of a duration or transfer; ignores other shifts. */
 static void add_shift(struct teller *teller, const struct sim_shift *shift)
 {
     const struct undo_ghosts *ghosts = teller->request->ghosts;
@@ -59,7 +59,7 @@ static void add_shift(struct teller *teller, const struct sim_shift *shift)
     }
 }
 
-/* Whether the work of a cause makes a tenth of its difference on a rank. */
+/* True if, on some rank, a cause's durations change by a tenth of its difference (E9.10). */
 static bool is_told(struct teller *teller, size_t number)
 {
     const struct undo_told_request *request = teller->request;
