@@ -5,7 +5,7 @@
 #include "analysis/path/path_cause.h"
 #include "sim_maker.h"
 
-/* Whether a copy makes its call wait. */
+/* E4.2: true if a call waits for its copy. */
 static bool copy_waits(const struct trace_file *file, uint32_t call, uint32_t copy)
 {
     static const char *const names[] = {"cudaMemcpy", "hipMemcpy", "hipMemcpyWithStream"};
@@ -16,7 +16,8 @@ static bool copy_waits(const struct trace_file *file, uint32_t call, uint32_t co
     return path_is_pageable(file, copy);
 }
 
-/* Adds work to that which the current call waits for, unless it ends later, or is not simulated. */
+/* Adds work to the awaited work of the current call. Drops work that ends later, and ignores work
+** outside a sample. */
 static void add_awaited(struct sim_maker *maker, size_t work, size_t *count)
 {
     const struct path_work *of = &maker->of->work->path.work[work];
@@ -26,8 +27,8 @@ static void add_awaited(struct sim_maker *maker, size_t work, size_t *count)
         maker->of->threads.awaited[(*count)++] = of;
 }
 
-/* Finds the work that a call with `Synchronize` in its name waits for: what ended last while it ran
-** (P7.2) and, where it is known which streams it waits for, the last work of each. */
+/* E4.1: finds the work that a call with `Synchronize` in its name waits for: the work that ended
+** last while the call ran and, if the call's streams are known, the last work of each. */
 static bool find_synchronized(struct sim_maker *maker, uint32_t call, size_t *count)
 {
     const struct sim_work *work = maker->of->work;
@@ -51,8 +52,8 @@ static bool find_synchronized(struct sim_maker *maker, uint32_t call, size_t *co
     return true;
 }
 
-/* The number of work that a call waits for, which is put into `awaited`. `*copy` is the begin of a
-** copy that is to end after the call that waits for it; SIM_NONE. */
+/* E4.1 to E4.3: fills `awaited` with the work that a call waits for. `*copy` is the begin of an
+** awaited copy that ends after the call, or SIM_NONE. */
 static bool find_awaited(struct sim_maker *maker, uint32_t call, size_t *count, uint32_t *copy)
 {
     const struct sim_work *work = maker->of->work;

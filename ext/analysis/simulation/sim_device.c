@@ -1,17 +1,17 @@
 /*
-** Device work: what it waits for (E3, E6), and how long it takes.
+** Dependencies of device work (E3, E6), and its duration.
 */
 #include "sim_maker.h"
 
-/* Something that work waits for. */
+/* A dependency of device work. */
 struct awaited_node {
     uint32_t node;
     int64_t floor; /* ns */
     enum sim_edge kind;
 };
 
-/* The ith thing that work waits for: its launch, the work before it, then waits of its stream.
-** False: there is none, or it has no node yet. */
+/* Finds the ith dependency of device work: its launch, the work before it, then the waits of its
+** stream. False if there is none, or if it has no node yet. */
 static bool find_candidate(const struct sim_maker *maker, size_t index, size_t first_wait, size_t i,
                            struct awaited_node *to)
 {
@@ -30,8 +30,7 @@ static bool find_candidate(const struct sim_maker *maker, size_t index, size_t f
     return to->node != SIM_NONE;
 }
 
-/* Whether work waits for its launch rather than for the ith thing, which was over long before: it
-** still ran then (E3.6). */
+/* E3.6: true if the launch binds instead of the ith dependency. */
 static bool launch_holds(const struct sim_maker *maker, size_t index, size_t first_wait, size_t i)
 {
     const struct columns *columns = &maker->of->file->columns;

@@ -3,8 +3,8 @@
 #include "base/memory.h"
 #include "sim_maker.h"
 
-/* Where the point is the first one of the next stretch of time that is simulated of its member,
-** forgets what came before: nothing depends on it (E11). */
+/* E11: at the first point of a member's next simulated stretch, forgets the points before, because
+** nothing depends on them. */
 static void enter_stay(struct sim_maker *maker)
 {
     struct sim_file *of = maker->of;
@@ -33,7 +33,7 @@ static bool pass_point(struct sim_maker *maker, const struct sim_point *point)
            stopper_goes_on(maker->stopper, maker->steps++, maker->failure);
 }
 
-/* Finds the rank of a member in the job, and those of its collectives that are the member's. */
+/* Finds the rank of a member in the job, and the range of its collectives. */
 static void find_rank(struct sim_maker *maker, size_t member)
 {
     const struct job *job = &maker->graph->job;
@@ -74,7 +74,7 @@ static bool open_member(struct sim_maker *maker, size_t member)
                           maker->failure);
 }
 
-/* Lower ranks first, whatever their files are called: points at one time stay in this order. */
+/* E1.4: opens members by rank, because simultaneous points keep this order. */
 static bool open_members(struct sim_maker *maker)
 {
     const struct trace *trace = maker->graph->trace;
@@ -99,7 +99,7 @@ static bool pass_points(struct sim_maker *maker)
     graph->member = memory_items(most, sizeof *graph->member);
     bool done = (graph->at && graph->first && graph->row && graph->member) ||
                 failure_memory(maker->failure);
-    /* So many edges there are most often. */
+    /* A typical number of edges; the array grows. */
     done = done && sim_reserve_edges(maker, most + most / 4 + 64);
     for (size_t i = 0; done && i < maker->points.count; i++)
         done = pass_point(maker, &maker->points.items[i]);
@@ -108,7 +108,8 @@ static bool pass_points(struct sim_maker *maker)
     return done;
 }
 
-/* Whether a file has no device work. Only then a rank by itself has collectives to wait for. */
+/* True if a file has no device work. Only then can a single rank wait for its own collectives
+** (E7.5). */
 static bool has_host_work(const struct trace *trace)
 {
     for (size_t i = 0; i < trace->count; i++)
@@ -160,7 +161,7 @@ struct sim_use sim_copy_use(const struct sim_graph *graph, size_t member, uint32
     return (struct sim_use){own ? edge : SIM_NONE, end};
 }
 
-/* What is known of an edge from a meeting; NULL: it is from something else. */
+/* Returns the lag of an edge from a meeting; NULL for other edges. */
 static const struct sim_far *far_of(const struct sim_graph *graph, uint32_t edge)
 {
     size_t i = 0;
@@ -179,7 +180,7 @@ uint32_t sim_transfer_row(const struct sim_graph *graph, uint32_t edge)
 int64_t sim_lag(const struct sim_graph *graph, uint32_t node, uint32_t edge)
 {
     const struct sim_far *far = far_of(graph, edge);
-    uint64_t lag = 0; /* which is 0 or more */
+    uint64_t lag = 0; /* unsigned: the lag is >= 0, even if a time overflows */
     if (far)
         lag = (uint64_t)far->lag;
     else if (graph->kind[edge] != EDGE_MEETING && graph->kind[edge] != EDGE_GHOST)

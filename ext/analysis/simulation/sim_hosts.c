@@ -1,11 +1,10 @@
 /*
-** Points of host threads (E2), and threads that wait for each other (E7) or for collectives of the
-** host (E5).
+** Points of host threads (E2), and their waits for other threads (E7) and host collectives (E5).
 */
 #include "sim_maker.h"
 
-/* The collective that a thread of a host has waited for until the point (Q10.4); NULL. `last` is
-** the time of the point before it. */
+/* Finds the host collective that a thread waited for until the point (Q10.4), or NULL. `last` is
+** the time of the thread's previous point. */
 static bool find_host_wait(struct sim_maker *maker, int64_t last,
                            const struct job_collective **awaited)
 {
@@ -33,8 +32,7 @@ static bool find_host_wait(struct sim_maker *maker, int64_t last,
     return true;
 }
 
-/* Adds the edges to the point after a wait for a collective: the thread goes on some time after the
-** last start. */
+/* E7.4: adds the edges to the point after a wait for a host collective. */
 static bool add_host_wait(struct sim_maker *maker, uint32_t before,
                           const struct job_collective *collective)
 {
@@ -47,7 +45,7 @@ static bool add_host_wait(struct sim_maker *maker, uint32_t before,
            (met || sim_add_edge(maker, start, 0, EDGE_WAIT));
 }
 
-/* The point of another thread that one waited for which was idle (E7); SIM_NONE. */
+/* E7: returns the last point of another idle thread that this thread waited for, or SIM_NONE. */
 static uint32_t find_quiet(const struct sim_maker *maker, const struct sim_thread *thread)
 {
     const struct sim_graph *graph = maker->graph;
@@ -61,8 +59,8 @@ static uint32_t find_quiet(const struct sim_maker *maker, const struct sim_threa
     return holds ? other : SIM_NONE;
 }
 
-/* E4.6: the node of the end of the work that the thread of the steps waited for without a record,
-** as XLA writes none; SIM_NONE. */
+/* E4.6: returns the end of the work that the step thread waited for without a recorded call,
+** because XLA records none; SIM_NONE. */
 static uint32_t find_silent_wait(const struct sim_maker *maker, const struct sim_thread *thread)
 {
     const struct sim_file *of = maker->of;
@@ -78,8 +76,7 @@ static uint32_t find_silent_wait(const struct sim_maker *maker, const struct sim
     return holds ? maker->rows->ends[work->row] : SIM_NONE;
 }
 
-/* Adds the edges from the point before on the thread and from one of another thread, where there
-** are these. */
+/* Adds the edges from the thread's previous point and from another thread, if given. */
 static bool add_both(struct sim_maker *maker, uint32_t before, uint32_t other)
 {
     if (other == SIM_NONE)
@@ -88,8 +85,8 @@ static bool add_both(struct sim_maker *maker, uint32_t before, uint32_t other)
            sim_add_edge(maker, other, 0, EDGE_THREAD);
 }
 
-/* Adds the edges to the begin of a collective of the host: of the point before on its thread and
-** the last one of the thread of the steps, the later one binds. */
+/* E7.3: adds the edges to the begin of a host collective. The later of the thread's previous point
+** and the step thread's last point binds. */
 static bool begin_collective(struct sim_maker *maker, uint32_t before, uint32_t main)
 {
     bool queued = before != SIM_NONE && before > main;

@@ -1,6 +1,6 @@
 /*
-** Collectives of several ranks (E5). Each rank that starts one joins the meeting of those that
-** have; on a rank that ends it, it ends some time after the last of them has started.
+** Collectives of several ranks (E5). Each rank that starts one joins its meeting. On each rank, the
+** collective ends some time after the last start.
 */
 #include "base/memory.h"
 #include "sim_maker.h"
@@ -16,7 +16,7 @@ const struct job_collective *sim_collective(const struct sim_maker *maker)
                : NULL;
 }
 
-/* The offset of the clock of the point's rank in the step of a collective. */
+/* Returns the clock offset of the point's rank in the step of a collective, ns. */
 static int64_t offset_of(const struct sim_maker *maker, const struct job_collective *collective)
 {
     const struct job *job = &maker->graph->job;
@@ -82,7 +82,7 @@ bool sim_leave_meeting(struct sim_maker *maker, const struct job_collective *col
         return true;
     wide_time lag = (wide_time)maker->now - offset_of(maker, collective) - meeting->at;
     meeting->over = meeting->over || kind == EDGE_TRANSFER;
-    if (lag < 0 || lag > INT64_MAX) { /* the clocks of two steps contradict each other */
+    if (lag < 0 || lag > INT64_MAX) { /* the clock offsets of two steps contradict each other */
         graph->dropped++;
         *met = false;
         return true;
@@ -92,6 +92,6 @@ bool sim_leave_meeting(struct sim_maker *maker, const struct job_collective *col
     graph->far[graph->far_count++] =
         (struct sim_far){(uint32_t)graph->edges, collective->row, (int64_t)lag};
     return sim_add_edge(maker, meeting->node, 0, kind) &&
-           (kind != EDGE_TRANSFER || /* what is left if the others are not waited for */
+           (kind != EDGE_TRANSFER || /* still binds if the wait for other ranks is removed (E8.4) */
             sim_add_floor(maker, maker->rows->begins[collective->row], 0, EDGE_MEETING));
 }

@@ -5,11 +5,11 @@
 #include "base/memory.h"
 #include "simulate.h"
 
-/* While a net is made. */
+/* The state of sim_net_make(). */
 struct net_maker {
     struct sim_net *net;
     const struct sim_graph *graph;
-    uint32_t *dependents; /* by node: edges from it that a chosen step depends on; at most MANY */
+    uint32_t *dependents; /* by node: edges from it that chosen steps need, up to MANY */
     const struct stopper *stopper;
     struct failure *failure;
 };
@@ -21,8 +21,8 @@ static void count_dependent(uint32_t *dependents)
     *dependents += *dependents < MANY;
 }
 
-/* Finds what the chosen steps depend on: goes back from their marks, and from those of the steps
-** before them. */
+/* Finds the nodes that the chosen steps depend on, backwards from the marks of these steps and the
+** steps before them. */
 static bool count_dependents(struct net_maker *maker)
 {
     const struct sim_graph *graph = maker->graph;
@@ -46,7 +46,7 @@ static bool count_dependents(struct net_maker *maker)
     return true;
 }
 
-/* Begins a joint with a node. */
+/* Starts a joint at a node. */
 static void begin_joint(struct net_maker *maker, uint32_t node)
 {
     const struct sim_graph *graph = maker->graph;
@@ -119,14 +119,14 @@ bool sim_net_make(struct sim_net *net, const struct sim_steps *steps, const stru
     return done;
 }
 
-/* Where a shift is kept during a pass; NULL: no chosen step depends on it. */
+/* Returns the head of the list for a shift; NULL if no chosen step depends on it. */
 static uint32_t *place_of(const struct sim_net *net, const struct sim_use *use)
 {
     uint32_t joint = net->joint[use->node], edge = net->place[use->edge];
     return joint == SIM_NONE ? NULL : &net->shifts[edge == SIM_NONE ? net->edges + joint : edge];
 }
 
-/* Adds the shifts of a place to the times of lanes. */
+/* Adds the shifts in a list to the times of their lanes, ns. */
 static void add_shifts(const struct sim_net *net, const struct sim_pass *pass, size_t place,
                        int64_t *times)
 {
@@ -135,7 +135,7 @@ static void add_shifts(const struct sim_net *net, const struct sim_pass *pass, s
             times[lane] += pass->of[i] >> lane & 1 ? pass->shifts[i].longer : 0;
 }
 
-/* Computes a joint that has shifts. Returns the latest of its lanes. */
+/* Computes a joint with shifts. Returns the latest time of its lanes, ns. */
 static int64_t pass_shifted(const struct sim_net *net, const struct sim_pass *pass, size_t joint,
                             size_t lanes)
 {
@@ -160,8 +160,7 @@ static int64_t pass_shifted(const struct sim_net *net, const struct sim_pass *pa
     return furthest;
 }
 
-/* Computes another one, which has edges: no later than what it depends on. Inlined, so that the
-** number of lanes is known. */
+/* Computes a joint that has edges and no shifts. Inlined, so that `lanes` is a constant. */
 static inline __attribute__((always_inline)) void pass_joint(const struct sim_net *net,
                                                              size_t joint, size_t lanes)
 {
@@ -179,7 +178,8 @@ static inline __attribute__((always_inline)) void pass_joint(const struct sim_ne
         net->later[joint * lanes + lane] = latest[lane];
 }
 
-/* Takes shifts in. Finds the first and the last joint that has one: first > last if none has. */
+/* Lists the shifts of a pass by place. Finds the first and last joint with a shift; first > last if
+** there is none. */
 static bool take_shifts(struct sim_net *net, const struct sim_pass *pass, size_t *first,
                         size_t *last, struct failure *failure)
 {
@@ -212,7 +212,7 @@ static void drop_shifts(struct sim_net *net, const struct sim_pass *pass)
     }
 }
 
-/* Computes the joints that follow shifts. `*end` is after the last one. */
+/* Computes the joints that a shift affects. `*end` is the index after the last one. */
 static inline __attribute__((always_inline)) bool
 pass_joints(struct sim_net *net, const struct sim_pass *pass, size_t lanes, size_t first,
             size_t last, size_t *end, const struct stopper *stopper, struct failure *failure)
@@ -225,7 +225,7 @@ pass_joints(struct sim_net *net, const struct sim_pass *pass, size_t lanes, size
             if (pass_shifted(net, pass, joint, lanes) >= SIM_FURTHEST)
                 done = simulate_too_far(failure);
         } else if (joint > upto || net->first[joint] == net->first[joint + 1]) {
-            continue; /* it, or all before it that it depends on, is as recorded */
+            continue; /* no shift reaches it */
         } else {
             pass_joint(net, joint, lanes);
         }
@@ -273,7 +273,7 @@ int64_t sim_net_later(const struct sim_net *net, const struct sim_pass *pass, in
     return net->later[net->joint[node] * lanes + (size_t)lane];
 }
 
-/* How much longer the lag of an edge is, whose shifts are at a place. */
+/* Returns the sum of a lane's shifts of an edge, ns. */
 static int64_t longer_by(const struct sim_net *net, const struct sim_pass *pass, int lane,
                          size_t place, uint32_t edge)
 {

@@ -1,16 +1,16 @@
 /*
-** A graph made small, to simulate many changes one after the other: points that only follow one
-** other are joined with it, and what no chosen step depends on is left out. Of a simulation, only
-** what follows a change is computed.
+** A reduced graph for simulating many changes. Chains of nodes with one dependency and one
+** dependent become one joint, and nodes that no chosen step depends on are omitted. A simulation
+** computes only joints after a change.
 */
 #ifndef TRACEDIFF_SIM_NET_H
 #define TRACEDIFF_SIM_NET_H
 
 #include "sim_steps.h"
 
-enum { SIM_LANES = 8 }; /* simulations that one pass makes, at most */
+enum { SIM_LANES = 8 }; /* maximum number of simulations per pass */
 
-/* The lag of an edge is so much longer (ns). */
+/* A change of an edge's lag: `longer` is in ns, and negative if the lag gets shorter. */
 struct sim_shift {
     struct sim_use use;
     int64_t longer;
@@ -18,21 +18,21 @@ struct sim_shift {
 
 struct sim_net {
     const struct sim_steps *steps;
-    /* By node of the graph: the joint it is part of; SIM_NONE: no chosen step depends on it. */
+    /* By node of the graph: its joint; SIM_NONE: no chosen step depends on the node. */
     uint32_t *joint;
-    uint32_t *place; /* by edge of the graph: its edge here, or none (SIM_NONE) */
+    uint32_t *place; /* by edge of the graph: its edge here, or SIM_NONE within a joint */
     size_t joints, edges;
-    uint32_t *first, *from; /* by joint and by edge, as in the graph */
-    uint32_t *last;         /* by joint: the last one that depends on it */
+    uint32_t *first, *from; /* by joint and by edge, like in the graph */
+    uint32_t *last;         /* by joint: the last joint that depends on it */
     int64_t *slack;
-    /* By edge, then by joint, for the edges within it: the first shift there, or SIM_NONE, as
-    ** between passes. */
+    /* Heads of lists of shifts, SIM_NONE if empty: by edge, then by joint for the edges within it.
+    ** All are empty between passes. */
     uint32_t *shifts;
-    uint32_t *next; /* by shift: the next one there, or SIM_NONE */
+    uint32_t *next; /* by shift: the next in its list, or SIM_NONE */
     size_t next_capacity;
-    bool *shifted;  /* by joint: it, or an edge to it, has a shift; false between passes */
-    int64_t *later; /* by joint, then by lane: 0 between passes */
-    int64_t *marks; /* by mark of a step: how much later its node is */
+    bool *shifted;  /* by joint: it has shifts; false between passes */
+    int64_t *later; /* ns by joint, then by lane; 0 between passes */
+    int64_t *marks; /* by mark: ns that its node is later */
 };
 
 bool sim_net_make(struct sim_net *net, const struct sim_steps *steps, const struct stopper *stopper,
@@ -40,31 +40,32 @@ bool sim_net_make(struct sim_net *net, const struct sim_steps *steps, const stru
 
 struct sim_pass;
 
-/* Looks at the times of a pass, whose lengths of steps have been found. */
+/* Reads the times of a pass after the lengths of its steps are known. */
 typedef void sim_pass_seen(void *argument, const struct sim_net *net, const struct sim_pass *pass,
                            const wide_time *lengths);
 
-/* Shifts, and of which of the simulations of a pass each one is. */
+/* One simulation per lane, each with some of the shifts. */
 struct sim_pass {
     const struct sim_shift *shifts;
-    const unsigned char *of; /* by shift: a bit for each lane */
+    const unsigned char *of; /* by shift: bit mask of its lanes */
     size_t count;
     int lanes;
-    sim_pass_seen *seen; /* NULL: nobody looks */
+    sim_pass_seen *seen; /* may be NULL */
     void *argument;
 };
 
-/* Simulates each lane of a pass. Finds the lengths of all steps (ns), by lane, then by step; those
-** after the last chosen one do not count. */
+/* Simulates the lanes of a pass. Finds the lengths of all steps (ns), by lane, then by step.
+** Lengths after the last chosen step are meaningless. */
 bool sim_net_run(struct sim_net *net, const struct sim_pass *pass, wide_time *lengths,
                  const struct stopper *stopper, struct failure *failure);
 
-/* For `seen`: by how much a node that is the mark of a step is later in a lane. */
+/* Only in `seen`: returns how much later the node of a mark is in a lane, ns. */
 int64_t sim_net_later(const struct sim_net *net, const struct sim_pass *pass, int lane,
                       uint32_t node);
 
-/* For `seen`: the edge that binds a node that a chosen step depends on, of several the first, or
-** SIM_NONE; `*longer` is how much longer its lag is. */
+/* Only in `seen`: returns the edge that binds a node in a lane, the first if several do, or
+** SIM_NONE. A chosen step must depend on the node. `*longer` is the sum of the edge's shifts,
+** ns. */
 uint32_t sim_net_binding(const struct sim_net *net, const struct sim_pass *pass, int lane,
                          uint32_t node, int64_t *longer);
 

@@ -8,7 +8,7 @@ struct thread_end {
     size_t span;
 };
 
-/* While the points of a member are added. */
+/* The state of sim_points_add(). */
 struct point_adder {
     struct sim_points *points;
     const struct trace_file *file;
@@ -16,7 +16,7 @@ struct point_adder {
     const struct sim_share *share;
     const struct stopper *stopper;
     struct failure *failure;
-    struct thread_end *ends; /* room for the events of a thread */
+    struct thread_end *ends; /* room for a thread's events */
 };
 
 static void add_point(struct point_adder *adder, uint32_t row, unsigned flags)
@@ -26,7 +26,7 @@ static void add_point(struct point_adder *adder, uint32_t row, unsigned flags)
     point->at = point_own_time(point, &adder->file->columns);
 }
 
-/* Whether an event with a length is of the share. */
+/* True if an event (with a duration) touches the share. */
 static bool is_shared(const struct point_adder *adder, size_t row)
 {
     const struct columns *columns = &adder->file->columns;
@@ -51,8 +51,8 @@ static int end_order(const void *a, const void *b)
     return order ? order : COMPARE(y->span, x->span);
 }
 
-/* Adds the next point of a thread, and marks the one before it if the thread was idle in
-** between. */
+/* Adds a thread's next point. If the thread was idle for more than SIM_IDLE before it, marks the
+** previous point as quiet. */
 static void add_host_point(struct point_adder *adder, size_t first, uint32_t row, unsigned flags)
 {
     struct sim_points *points = adder->points;
@@ -62,7 +62,7 @@ static void add_host_point(struct point_adder *adder, size_t first, uint32_t row
         now[-1].member_flags |= POINT_QUIET;
 }
 
-/* Adds the begin of an event, and its end if it has no length. */
+/* Adds the begin of an event, and also its end if it has length 0. */
 static void add_begin(struct point_adder *adder, size_t first, const struct span *span)
 {
     add_host_point(adder, first, span->row, 0);
@@ -70,8 +70,8 @@ static void add_begin(struct point_adder *adder, size_t first, const struct span
         add_host_point(adder, first, span->row, POINT_END);
 }
 
-/* Adds the points of a thread whose events are nested: the open ones are a stack. `*nested`: they
-** are; if not, some points have been added. */
+/* Adds the points of a thread with nested events, using a stack of open events. `*nested` becomes
+** false if they are not nested; the points added so far are then invalid. */
 static bool add_nested(struct point_adder *adder, const struct span *spans, size_t count,
                        bool *nested)
 {
@@ -95,7 +95,7 @@ static bool add_nested(struct point_adder *adder, const struct span *spans, size
     return true;
 }
 
-/* Adds those of any thread. */
+/* Adds the points of a thread with any events. */
 static bool add_any(struct point_adder *adder, const struct span *spans, size_t count)
 {
     size_t end_count = 0, next = 0, first = adder->points->count;
@@ -116,8 +116,7 @@ static bool add_any(struct point_adder *adder, const struct span *spans, size_t 
     return true;
 }
 
-/* Adds the points of a thread: ends at a time go before the begins there, the innermost first; an
-** event without a length ends right after its begin. */
+/* Adds the points of a thread in the order of E2.1. */
 static bool add_thread(struct point_adder *adder, const struct span *spans, size_t count)
 {
     size_t first = adder->points->count;
@@ -131,13 +130,12 @@ static bool add_thread(struct point_adder *adder, const struct span *spans, size
     return done;
 }
 
-/* The spans of a thread. */
 struct thread_spans {
     const struct span *spans;
     size_t count;
 };
 
-/* By their first events. */
+/* E1.4: sorts threads by their first events. */
 static int thread_order(const void *a, const void *b)
 {
     const struct span *x = ((const struct thread_spans *)a)->spans;
@@ -183,7 +181,7 @@ static bool add_host(struct point_adder *adder)
     return done;
 }
 
-/* Adds the begins of device work, or the ends. */
+/* Adds the begins or, with POINT_END, the ends of device work. */
 static bool add_device(struct point_adder *adder, unsigned flags)
 {
     const struct columns *columns = &adder->file->columns;
@@ -214,17 +212,17 @@ bool sim_points_add(struct sim_points *points, const struct trace_file *file, ui
                                 .share = share,
                                 .stopper = stopper,
                                 .failure = failure};
-    /* As they are ordered at one time; the sort is stable. */
+    /* E1.4: in the order of simultaneous points; the sort is stable. */
     if (!add_device(&adder, POINT_END) || !add_host(&adder) || !add_device(&adder, 0) ||
         !sort_numbered(points->items + first, points->count - first, sizeof *points->items, stopper,
                        failure))
         return false;
-    for (size_t i = first; i < points->count; i++) /* this keeps their order */
+    for (size_t i = first; i < points->count; i++) /* keeps the order */
         points->items[i].at = sim_clock_time(clock, points->items[i].at);
     return true;
 }
 
-/* Stable: points of a member stay in their order. */
+/* Stable, so points of a member keep their order. */
 bool sim_points_sort(struct sim_points *points, const struct stopper *stopper,
                      struct failure *failure)
 {

@@ -1,8 +1,5 @@
 /*
-** The begins and ends of host events and device work, in one order over all ranks (E1): by time, by
-** the clock of the reference, then by rank. Those of a rank at one time are first the ends of
-** device work, then the points of host threads as they follow each other there, then the begins of
-** device work.
+** The begins and ends of host events and device work, in one order over all ranks (E1.4).
 */
 #ifndef TRACEDIFF_SIM_POINTS_H
 #define TRACEDIFF_SIM_POINTS_H
@@ -11,9 +8,9 @@
 #include "analysis/job/sim_clocks.h"
 #include "sim_sample.h"
 
-enum { SIM_IDLE = 30000 /* ns: a thread without a point for longer than this was idle (E7) */ };
+enum { SIM_IDLE = 30000 /* ns: a thread with no point for longer is idle (E7) */ };
 
-/* What a point is. */
+/* Flags of a point. */
 enum {
     POINT_END = 1,
     POINT_HOST = 2,
@@ -22,9 +19,9 @@ enum {
 };
 
 struct sim_point {
-    int64_t at; /* ns, by the clock of the reference; they are sorted by it */
+    int64_t at; /* ns by the reference's clock; the sort key */
     uint32_t row;
-    uint32_t member_flags; /* the member times POINT_FLAGS, and POINT_... */
+    uint32_t member_flags; /* member * POINT_FLAGS, plus POINT_... */
 };
 
 static inline uint32_t point_member(const struct sim_point *point)
@@ -37,7 +34,7 @@ static inline bool point_is(const struct sim_point *point, unsigned flag)
     return point->member_flags & flag;
 }
 
-/* When a point is, by the clock of its rank; ns. */
+/* Returns the time of a point by its rank's clock, ns. */
 static inline int64_t point_own_time(const struct sim_point *point, const struct columns *columns)
 {
     int64_t start = columns->ts[point->row];
@@ -49,19 +46,19 @@ struct sim_points {
     size_t count, capacity;
 };
 
-/* Whether a row is a host event that takes part. */
+/* True if a row is a host event of the graph (E1). */
 static inline bool sim_takes_host(const struct columns *columns, size_t row)
 {
     return columns->ts[row] != NUMBER_NONE && row_counts(columns, row) &&
            !kind_is_device(columns->kind[row]);
 }
 
-/* Adds the points of a member, in their order: of events that touch its share. */
+/* Adds the points of a member's events that touch its share, in order. */
 bool sim_points_add(struct sim_points *points, const struct trace_file *file, uint32_t member,
                     const struct sim_share *share, const struct sim_clock *clock,
                     const struct stopper *stopper, struct failure *failure);
 
-/* Orders the points of all members. */
+/* Sorts the points of all members. */
 bool sim_points_sort(struct sim_points *points, const struct stopper *stopper,
                      struct failure *failure);
 

@@ -5,9 +5,9 @@
 #include "base/integers.h"
 #include "base/memory.h"
 
-enum { RUN = 4 /* steps that follow each other */ };
+enum { RUN = 4 /* consecutive steps */ };
 
-/* The numbers of the chosen steps, ascending. NULL on failure. */
+/* Returns the numbers of the chosen steps, ascending; NULL on failure. */
 static int64_t *list_numbers(const struct trace *trace, const struct step_choice *choice,
                              size_t *count, struct failure *failure)
 {
@@ -26,7 +26,7 @@ static int64_t *list_numbers(const struct trace *trace, const struct step_choice
     return numbers;
 }
 
-/* Keeps at most so many numbers: runs of them, each in the middle of its part of all. */
+/* E11.1: keeps at most `most` numbers, in runs. Returns how many it kept. */
 static size_t keep_runs(int64_t *numbers, size_t count, size_t most)
 {
     size_t run = most < RUN ? most : RUN, runs = most / run, kept = 0;
@@ -38,7 +38,7 @@ static size_t keep_runs(int64_t *numbers, size_t count, size_t most)
     return kept;
 }
 
-/* Adds the stretch of a step of the sample and, at the begin of a run, of the step before it. */
+/* E11.2: adds the stretch of a sampled step. At the start of a run, it includes the step before. */
 static void add_stay(struct sim_share *share, const struct windows *host, const struct windows *own,
                      size_t i)
 {
@@ -75,7 +75,7 @@ static bool find_share(struct sim_share *share, const struct trace_member *membe
     return done;
 }
 
-/* Chooses those of the chosen steps that have one of the numbers. */
+/* Limits the chosen steps to the sample. */
 static bool choose(struct sim_sample *sample, const struct step_choice *choice)
 {
     const struct trace *trace = sample->trace;

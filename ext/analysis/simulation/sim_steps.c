@@ -4,19 +4,19 @@
 #include "linking/link.h"
 #include "analysis/parts/busy.h"
 
-/* What the marks of a step say, ns. */
+/* The bounds of a step from its marks, ns. */
 struct sim_bounds {
     wide_time start, end, work, backlog;
 };
 
 #define NEVER ((wide_time)1 << 100)
 
-/* While the steps of a member are added. */
+/* The state of add_member(). */
 struct step_adder {
     struct sim_steps *to;
     const struct trace_member *member;
-    size_t index;    /* of the member */
-    size_t *numbers; /* its own; a file without steps has one number */
+    size_t index;    /* index of the member */
+    size_t *numbers; /* the member's `numbers`; one entry for a file without steps */
     const struct stopper *stopper;
     struct failure *failure;
 };
@@ -37,7 +37,7 @@ static bool add_mark(const struct step_adder *adder, uint32_t node, size_t step,
            put_mark(adder->to, node, step, kind, adder->failure);
 }
 
-/* Adds the marks of the host's steps. One by annotation ends where the next one begins (T20.6). */
+/* Marks the host's steps. An annotated step ends where the next one begins (T20.6). */
 static bool add_host_marks(const struct step_adder *adder)
 {
     const struct steps *steps = adder->member->steps;
@@ -56,8 +56,8 @@ static bool add_host_marks(const struct step_adder *adder)
     return true;
 }
 
-/* Marks the device work of steps, by row, that ends before other work of its step does in any
-** simulation: what is after it on its stream, or waits for it. */
+/* Finds the device work, by row, that always ends before other work of its step: the next on its
+** stream, or work that waits for it. It needs no marks. */
 static bool find_covered(const struct step_adder *adder, bool *covered)
 {
     const struct sim_graph *graph = adder->to->graph;
@@ -78,7 +78,7 @@ static bool find_covered(const struct step_adder *adder, bool *covered)
     return true;
 }
 
-/* Adds the marks of the device work of steps. */
+/* Marks the ends of the steps' device work. */
 static bool add_work_marks(const struct step_adder *adder)
 {
     const struct columns *columns = &adder->member->file->columns;
@@ -96,8 +96,7 @@ static bool add_work_marks(const struct step_adder *adder)
     return done;
 }
 
-/* A2.2: adds the marks of the backlog that starts before a limit. `*reach` becomes its latest end,
-** if it is later. */
+/* A2.2: marks the backlog that starts before a limit. Raises `*reach` to its latest end. */
 static bool add_backlog(const struct step_adder *adder, size_t step, int64_t limit, int64_t *reach)
 {
     const struct columns *columns = &adder->member->file->columns;
@@ -118,7 +117,8 @@ static bool add_backlog(const struct step_adder *adder, size_t step, int64_t lim
     return done;
 }
 
-/* The latest end of the device work of a step; that of the host's step without any (A2.2). */
+/* A2.1: returns the latest end of a step's device work, or the end of the host's step if it
+** launched none. */
 static int64_t own_end(const struct step_adder *adder, const struct window *host)
 {
     const struct columns *columns = &adder->member->file->columns;
@@ -130,7 +130,7 @@ static int64_t own_end(const struct step_adder *adder, const struct window *host
     return end == NUMBER_NONE ? host->end : end;
 }
 
-/* Without steps, every end is a mark. */
+/* Marks every end in a file without steps. */
 static bool add_all_ends(const struct step_adder *adder, struct sim_stretch *stretch)
 {
     const struct sim_graph *graph = adder->to->graph;
@@ -243,7 +243,7 @@ static wide_time later_of(wide_time a, wide_time b)
     return a > b ? a : b;
 }
 
-/* Collects what the marks say. */
+/* Finds the bounds of all steps. */
 static void collect(const struct sim_steps *steps, const int64_t *later)
 {
     for (size_t i = 0; i < steps->count; i++)
@@ -263,7 +263,7 @@ static void collect(const struct sim_steps *steps, const int64_t *later)
     }
 }
 
-/* A2, with the times of the marks. */
+/* Computes the lengths of a member's steps from their bounds (A2). */
 static void find_lengths(const struct sim_steps *steps, const struct sim_stretch *stretch,
                          wide_time *lengths)
 {

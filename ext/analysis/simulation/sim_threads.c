@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "sim_points.h"
 
-/* Whether a row is a question whether device work is done, or an annotation that runs nothing. */
+/* E7.2: true if a row is an annotation, or a call that polls for the end of device work. */
 static bool is_idle(const struct trace_file *file, size_t row)
 {
     static const char *const polls[] = {"EventQuery", "StreamQuery", "StreamGetCaptureInfo",

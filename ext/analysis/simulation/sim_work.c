@@ -6,10 +6,10 @@
 #include "analysis/parts/busy.h"
 
 enum {
-    LEAST_LATENCY = 5000, /* ns, where a file shows none */
-    LEAST_GAP = 1000,     /* the same */
+    LEAST_LATENCY = 5000, /* ns, if a file shows none (E3.2) */
+    LEAST_GAP = 1000,     /* ns, if a file shows none (E3.3) */
     MOST_GAP = 2000,
-    OWN_WAIT = 10000 /* ns: a wait that soon after the launch of a collective is its own */
+    OWN_WAIT = 10000 /* ns: a wait within this time of a collective's launch belongs to it (E6.4) */
 };
 
 static const struct path_work *work_at(const struct sim_work *work, size_t i)
@@ -33,7 +33,7 @@ static bool find_before(struct sim_work *work)
     return true;
 }
 
-/* The lower 10th percentile of times; `otherwise` if there are none. */
+/* Finds the lower 10th percentile of times (E3.4); `otherwise` if there are none. */
 static bool find_tenth(struct sim_work *work, int64_t *times, size_t count, int64_t otherwise,
                        int64_t *tenth)
 {
@@ -50,7 +50,7 @@ static int64_t shorter_of(wide_time time, int64_t most)
     return time < most ? (int64_t)time : most;
 }
 
-/* E3: finds what a launch and a gap take at the least. */
+/* Finds the floors of launches and gaps (E3.2, E3.3). */
 static bool find_floors(struct sim_work *work)
 {
     size_t count = 0;
@@ -95,7 +95,7 @@ static bool list_launched(struct sim_work *work)
     work->firsts = memory_zeroed(work->member->file->tracks.count + 2, sizeof *work->firsts);
     if (!work->launched || !work->firsts)
         return failure_memory(work->failure);
-    for (size_t i = 0; i < count; i++) { /* most are in order so */
+    for (size_t i = 0; i < count; i++) { /* mostly sorted already */
         uint32_t index = work->path.by_track[i];
         const struct path_work *of = work_at(work, index);
         work->launched[i] =
@@ -115,7 +115,7 @@ static bool list_launched(struct sim_work *work)
     return true;
 }
 
-/* The end in `launched` of the work of a track that was launched before a limit. */
+/* Returns the index in `launched` after the ith track's work launched before a limit. */
 static size_t launched_before(const struct sim_work *work, size_t i, int64_t limit)
 {
     size_t end = work->firsts[i];
@@ -150,7 +150,7 @@ static bool add_wait(struct sim_work *work, uint32_t waits, uint32_t on)
     return true;
 }
 
-/* E6: adds the waits that sync events tell of (P6.1). */
+/* E6.1: adds the waits from sync events. */
 static bool add_told(struct sim_work *work)
 {
     const struct path_graph *path = &work->path;
@@ -169,7 +169,7 @@ static bool add_told(struct sim_work *work)
     return true;
 }
 
-/* A wait that is untold, or a launch, of a thread. */
+/* A launch, or a wait without a sync event. */
 struct waiting_call {
     uint32_t track;
     int64_t start;
@@ -186,14 +186,14 @@ static int call_order(const void *a, const void *b)
     return order ? order : COMPARE(x->row, y->row);
 }
 
-/* Whether the first device event that a call is linked to is work. */
+/* True if the first device event linked to a call is device work. */
 static bool launches_work(const struct sim_work *work, size_t row)
 {
     return work->path.launches[row] &&
            busy_takes(&work->member->file->columns, work->member->file->columns.link[row]);
 }
 
-/* Lists the launches, and the waits that no sync event tells of. NULL on failure. */
+/* Lists the launches, and the waits without sync events. Returns NULL on failure. */
 static struct waiting_call *list_calls(struct sim_work *work, const struct path_syncs *syncs,
                                       size_t *count, size_t *wait_count)
 {
@@ -229,7 +229,7 @@ static int64_t stream_of_track(const struct sim_work *work, size_t i)
     return row_place(&work->member->file->columns, row_of_track(work, i))->stream;
 }
 
-/* The index of the track of work. */
+/* Returns the index of the track of device work. */
 static size_t track_of(const struct sim_work *work, size_t of)
 {
     uint32_t track = work_at(work, of)->track;
@@ -238,7 +238,7 @@ static size_t track_of(const struct sim_work *work, size_t of)
     return i;
 }
 
-/* Adds the sites of a wait: the next launch of its thread is that of `next`. */
+/* Adds the sites of a wait. `next` is the row of the work of the thread's next launch. */
 static bool add_sites(struct sim_work *work, struct sim_sites *sites,
                       const struct waiting_call *call, uint32_t next, uint32_t thread,
                       uint32_t number)
@@ -247,7 +247,7 @@ static bool add_sites(struct sim_work *work, struct sim_sites *sites,
     size_t first = launched_before(work, stream, call->start);
     if (first == work->firsts[stream + 1])
         return true;
-    uint32_t waits = work->launched[first].work; /* mostly that of the next launch */
+    uint32_t waits = work->launched[first].work; /* usually the next launch's */
     const struct path_source others = {.among = AMONG_OTHERS, .track = work_at(work, waits)->track};
     for (size_t i = 0; i < work->track_count; i++) {
         size_t last = launched_before(work, i, call->start), ended = work->firsts[i];
@@ -280,7 +280,7 @@ static bool is_collective(const struct sim_work *work, const struct waiting_call
     return kernel_types_row(NULL, file, file->columns.link[launch->row]) == KERNEL_COMMUNICATION;
 }
 
-/* Whether a wait right after a launch is that of a collective itself. */
+/* E6.4: true if a wait right after a collective's launch belongs to the collective. */
 static bool is_own_wait(const struct sim_work *work, const struct waiting_call *call,
                         const struct waiting_call *launch)
 {
@@ -291,8 +291,8 @@ static bool is_own_wait(const struct sim_work *work, const struct waiting_call *
            is_collective(work, launch);
 }
 
-/* E6.2: what is launched after a wait. One that is not the last before a collective is not that of
-** the collective: the first launch of other work counts. `*from` is where the search goes on. */
+/* E6.2: returns the launch after a wait. If a collective is next, and another wait comes before it,
+** that is the next launch of other work. `*from` is where a later search resumes. */
 static size_t launch_after(const struct sim_work *work, const struct waiting_call *calls,
                            size_t count, size_t wait, size_t next, size_t *from)
 {
@@ -307,7 +307,7 @@ static size_t launch_after(const struct sim_work *work, const struct waiting_cal
     return i < count && calls[i].track == track ? i : next;
 }
 
-/* A thread that waits, and its first wait. */
+/* A waiting thread and its first wait. */
 struct waiting_thread {
     int64_t start;
     uint32_t row, track;
@@ -320,7 +320,8 @@ static int waiting_order(const void *a, const void *b)
     return order ? order : COMPARE(x->row, y->row);
 }
 
-/* Gives the threads that wait their ordinals, by track: by their first waits. NULL on failure. */
+/* Numbers the waiting threads, by track, in the order of their first waits. Returns NULL on
+** failure. */
 static uint32_t *number_threads(struct sim_work *work, const struct waiting_call *calls,
                                 size_t count)
 {
@@ -343,7 +344,7 @@ static uint32_t *number_threads(struct sim_work *work, const struct waiting_call
     return NULL;
 }
 
-/* E6: adds the sites of waits that no args tell of. `numbers` has room for one for each step and
+/* E6.2: adds the sites of waits without sync events. `numbers` has room for one entry per step, and
 ** one more. */
 static bool add_all_sites(struct sim_work *work, struct sim_sites *sites,
                           const struct waiting_call *calls, size_t count, const uint32_t *threads,

@@ -13,7 +13,7 @@ bool simulate(const struct sim_graph *graph, const int64_t *longer, int64_t *lat
     int64_t furthest = 0;
     for (size_t node = 0; node < graph->nodes; node++) {
         int64_t latest =
-            first[node] < first[node + 1] ? -SIM_FURTHEST : 0; /* without edges, as recorded */
+            first[node] < first[node + 1] ? -SIM_FURTHEST : 0; /* no edges: keeps its time */
         if (!stopper_goes_on(stopper, node, failure))
             return false;
         for (uint32_t edge = first[node]; edge < first[node + 1]; edge++) {
