@@ -8,7 +8,7 @@
 #include "kept_parts.h"
 #include "analysis/parts/parts.h"
 
-/* A set of parts, and the names of its parts in the attribution. */
+/* A set of parts, with a map from its names to the attribution's. */
 struct part_source {
     struct kept_parts *kept;
     uint32_t *ids; /* by name id of the set: id in the attribution, or NOT_KNOWN */
@@ -18,7 +18,7 @@ struct part_source {
 /* A step of the attribution. */
 struct step_place {
     struct part_source *source;
-    size_t step; /* of the source */
+    size_t step; /* index in source.kept */
     size_t member;
     int64_t rank, iteration;
 };
@@ -28,12 +28,12 @@ struct attribution {
     struct attribution_request request;
     struct instants instants;
     const struct stopper *stopper;
-    struct part_source *sources; /* by member; of a job the first */
+    struct part_source *sources; /* by member; a job has only the first */
     struct step_place *places;   /* by rank, then iteration */
     size_t count, capacity;
-    struct names names; /* of parts, as the answer has them */
-    struct table parts; /* of the answer */
-    struct job job;     /* made when parts are needed that are not kept */
+    struct names names; /* names of the answered parts */
+    struct table parts; /* parts of the current answer */
+    struct job job;     /* made only when missing parts are needed */
     struct job_schedule schedule;
     bool scheduled;
 };
@@ -43,7 +43,7 @@ static struct kept_step *kept_step(const struct step_place *place)
     return &place->source->kept->steps[place->step];
 }
 
-/* The id in the attribution of a name of a source. */
+/* Maps a name id of the source to the attribution's. Returns false if out of memory. */
 static bool adopt_name(struct attribution *attribution, struct part_source *source, uint32_t id,
                        uint32_t *name)
 {
@@ -67,7 +67,7 @@ static bool adopt_name(struct attribution *attribution, struct part_source *sour
     return true;
 }
 
-/* Adds the parts of a step to an answer, of sums over all steps without ranks. */
+/* Adds the parts of a step to an answer. Sums over all steps have no ranks. */
 static bool add_parts(struct attribution *attribution, const struct step_place *place,
                       struct attributed_step *to, struct failure *failure)
 {
@@ -92,7 +92,7 @@ static bool add_parts(struct attribution *attribution, const struct step_place *
     return true;
 }
 
-/* Checks and sorts the parts of a step, or of all steps of which this is the first. */
+/* Checks and sorts the parts of step `first` or, in a total, of all steps. */
 static bool finish_parts(struct attribution *attribution, struct attributed_step *to, size_t first,
                          struct failure *failure)
 {
@@ -107,7 +107,7 @@ static bool finish_parts(struct attribution *attribution, struct attributed_step
     return done && parts_sort(to, &attribution->names, attribution->stopper, failure);
 }
 
-/* Finds the parts of a step of a rank. */
+/* Finds the parts of a rank's step. */
 static bool make_step(struct attribution *attribution, struct kept_parts *kept,
                       struct kept_step *step, struct failure *failure)
 {
@@ -126,8 +126,8 @@ static bool make_step(struct attribution *attribution, struct kept_parts *kept,
     return false;
 }
 
-/* Finds the parts of a step of a rank that an answer needs. To find out what is needed of its file
-** costs as much as many steps: so a few others are found with it, for later questions. */
+/* Finds the parts of a rank's step. In a file with few steps, finds them all for later queries,
+** because preparing the file costs as much as many steps. */
 static bool make_steps(struct attribution *attribution, const struct step_place *place,
                        struct failure *failure)
 {
@@ -147,7 +147,7 @@ static int stretch_order(const void *a, const void *b)
     return order ? order : COMPARE(x->start, y->start);
 }
 
-/* Finds the path of the job, unless that has been done already. */
+/* Finds the path of the job on the first call. */
 static bool make_schedule(struct attribution *attribution, struct failure *failure)
 {
     struct job_schedule *schedule = &attribution->schedule;
@@ -162,7 +162,6 @@ static bool make_schedule(struct attribution *attribution, struct failure *failu
     return attribution->scheduled;
 }
 
-/* Adds a stretch of the path of a job. */
 static bool add_stretch(struct attribution *attribution, const struct job_stretch *stretch)
 {
     struct instants *instants = &attribution->instants;
@@ -179,7 +178,7 @@ static bool add_stretch(struct attribution *attribution, const struct job_stretc
     return done;
 }
 
-/* Adds the parts of some steps of a job, rank by rank. `wanted` is by step. */
+/* Adds the parts of the wanted steps of a job, rank by rank. `wanted` is by step. */
 static bool add_job(struct attribution *attribution, struct kept_parts *kept, const bool *wanted,
                     struct failure *failure)
 {
@@ -210,7 +209,7 @@ static bool add_job(struct attribution *attribution, struct kept_parts *kept, co
     return true;
 }
 
-/* Finds the parts of the chosen steps of a job. */
+/* Finds the missing parts of the chosen steps of a job. */
 static bool make_job_steps(struct attribution *attribution, struct failure *failure)
 {
     struct kept_parts *kept = attribution->sources[0].kept;
@@ -233,7 +232,6 @@ static bool make_job_steps(struct attribution *attribution, struct failure *fail
     return done;
 }
 
-/* Begins an answer. */
 static void begin_answer(struct attribution *attribution, struct attributed_step *to, bool total)
 {
     to->steps = total ? attribution->count : 1;
@@ -244,8 +242,8 @@ static void begin_answer(struct attribution *attribution, struct attributed_step
     table_clear(&attribution->parts);
 }
 
-/* Adds a step to an answer. What is not kept is freed at once, but for jobs, whose steps are found
-** together. */
+/* Adds a step to an answer. Frees parts beyond the limit at once, except for jobs, whose steps are
+** found together. */
 static bool answer_step(struct attribution *attribution, size_t number, struct attributed_step *to,
                         struct failure *failure)
 {
@@ -296,7 +294,7 @@ bool attribution_total(struct attribution *attribution, struct attributed_step *
     return false;
 }
 
-/* Adds the steps of a source that were chosen. */
+/* Adds the chosen steps of a source. */
 static bool add_places(struct attribution *attribution, struct part_source *source,
                        const struct step_choice *choice, struct failure *failure)
 {
@@ -315,14 +313,14 @@ static bool add_places(struct attribution *attribution, struct part_source *sour
     return true;
 }
 
-/* Whether what follows from a member is the same for every question. */
+/* kept_parts.h, rule 4: true if a member's parts are the same for every query. */
 static bool can_keep(const struct attribution *attribution, const struct trace_member *member)
 {
     return !member->own_steps && !attribution->request.knowledge.captures &&
            !attribution->request.drained;
 }
 
-/* The parts of the steps of a member. */
+/* Finds or makes the set of parts for a member. */
 static bool open_member(struct attribution *attribution, size_t index,
                         const struct step_choice *choice, struct failure *failure)
 {
@@ -350,7 +348,7 @@ static bool open_member(struct attribution *attribution, size_t index,
     return done ? add_places(attribution, source, choice, failure) : failure_memory(failure);
 }
 
-/* The parts of the path of a job. */
+/* Finds or makes the set of parts for the path of a job. */
 static bool open_job(struct attribution *attribution, const struct step_choice *choice,
                      struct failure *failure)
 {

@@ -1,6 +1,6 @@
 /*
-** The parts of each step, by rules A1 to A12. Every instant of a step belongs to one class, which
-** instants.h decides, and one name or path of names, so the parts sum to its length exactly.
+** The parts of each step (A1 to A12). Every instant of a step has one class, decided in instants.h,
+** and one name or path of names. So the parts sum exactly to the step's length.
 */
 #ifndef TRACEDIFF_ATTRIBUTE_H
 #define TRACEDIFF_ATTRIBUTE_H
@@ -12,45 +12,44 @@
 
 enum step_clock { CLOCK_DEVICE, CLOCK_HOST };
 
-/* The chosen steps of the chosen files of a trace, by rank, then iteration. The parts of a step
-** are computed when they are asked for, because all parts together can be as many as the square
-** of the number of steps. */
+/* The chosen steps of the chosen files of a trace, by rank, then iteration. The parts of a step are
+** computed on demand, because the total number of parts can grow with the square of the number of
+** steps. */
 struct attribution;
 
 struct attribution_request {
     enum label_level level; /* LEVEL_COUNT: parts have paths */
     enum step_clock clock;
-    bool job; /* the path of the job that the chosen ranks are (Q1) */
+    bool job; /* attribute the path of the job (Q1) */
     struct graph_knowledge knowledge;
-    bool causes; /* parts are as causes have them (L9) */
-    const struct intervals *drained; /* by member: the times that are (L8); NULL: not asked for */
+    bool causes; /* late communication counts as waiting for the host (L9.3) */
+    const struct intervals *drained; /* by member: drained times (L8); NULL: not needed */
 };
 
-/* The trace and what the knowledge points to must outlive the attribution; the choice need not.
+/* The trace and the knowledge's pointers must outlive the attribution; the choice need not. Returns
 ** NULL on failure. */
 struct attribution *attribution_new(const struct trace *trace, const struct step_choice *choice,
                                     const struct attribution_request *request,
                                     const struct stopper *stopper, struct failure *failure);
 
-/* The number of steps. */
 size_t attribution_count(const struct attribution *attribution);
 
-/* The number of a step; NUMBER_NONE: its file has no steps. */
+/* Returns NUMBER_NONE if the step's file has no steps. */
 int64_t attribution_iteration(const struct attribution *attribution, size_t number);
 
-/* Computes the parts of a step and replaces those that `step` holds. Asking for the steps of a
-** rank one after the other is quick, because the data of its files is kept in between. */
+/* Computes the parts of a step, and replaces the parts in `step`. Consecutive steps of a rank are
+** fast, because the data of its files stays in memory. */
 bool attribution_step(struct attribution *attribution, size_t number, struct attributed_step *step,
                       struct failure *failure);
 
-/* The same for the sums of the parts of all steps. */
+/* The same for the sums over all steps. */
 bool attribution_total(struct attribution *attribution, struct attributed_step *total,
                        struct failure *failure);
 
-/* The names of the parts computed so far. */
+/* Returns the names of the parts computed so far. */
 const struct names *attribution_names(const struct attribution *attribution);
 
-/* NULL is allowed. */
+/* Accepts NULL. */
 void attribution_free(struct attribution *attribution);
 
 #endif

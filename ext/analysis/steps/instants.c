@@ -16,7 +16,7 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Adds a part that has its names. */
+/* Adds a part whose names are set. */
 static bool add_part(struct instants *at, const struct attributed *part)
 {
     struct attributed own = *part;
@@ -27,13 +27,13 @@ static bool add_part(struct instants *at, const struct attributed *part)
            (parts_add(&at->parts, at->to, &own) || failure_memory(at->failure));
 }
 
-/* Adds a part to a class and to the names of some rows. */
+/* Adds a part with the names of some rows. */
 static bool add_named(struct instants *at, struct attributed part, const struct name_origin *origin)
 {
     return part_names_find(&at->names, origin, &part) && add_part(at, &part);
 }
 
-/* Adds the time from one instant to another, if there is any. */
+/* Adds [from, to) if it is not empty. */
 static bool add_time(struct instants *at, enum step_class step_class,
                      const struct name_origin *origin, int64_t from, int64_t to)
 {
@@ -42,7 +42,7 @@ static bool add_time(struct instants *at, enum step_class step_class,
     return from >= to || add_named(at, part, origin);
 }
 
-/* A5.4: adds time in which the thread of the host's step is in nothing, too. */
+/* A5.4: adds time in which the thread of the host's step is idle, too. */
 static bool add_gaps(struct instants *at, int64_t from, int64_t to)
 {
     struct attributed part = {
@@ -62,8 +62,8 @@ static bool add_gaps(struct instants *at, int64_t from, int64_t to)
     return true;
 }
 
-/* Adds time of a thread in an event. L4.5, L4.6: in nothing but Python frames, it is named as a
-** function or a gap. */
+/* Adds time of a thread in an event. If the event is a Python frame, the time is named as a
+** function or a gap (L4.5, L4.6). */
 static bool add_event(struct instants *at, enum step_class step_class,
                       const struct name_origin *origin, uint32_t track, int64_t from, int64_t to)
 {
@@ -83,8 +83,8 @@ static bool add_event(struct instants *at, enum step_class step_class,
     return true;
 }
 
-/* A5: adds what a thread was in. Where it was in nothing, adds what `other` was in. Either
-** may be TRACK_NONE. The last of them is that of the host's step. */
+/* A5: adds the activity of a thread. While it is idle, adds the activity of `other`. Either may be
+** TRACK_NONE; the last one must be the thread of the host's step. */
 static bool add_thread(struct instants *at, uint32_t track, uint32_t other, int64_t from,
                        int64_t to)
 {
@@ -116,8 +116,8 @@ static bool add_thread(struct instants *at, uint32_t track, uint32_t other, int6
     return true;
 }
 
-/* A18: adds a stretch in which launched work has not begun: callbacks of the host in graphs hold it
-** up while they run. */
+/* Adds a stretch after a launch, before its work starts. Host callbacks of graphs hold up the
+** device while they run (A18). */
 static bool add_queued(struct instants *at, const struct name_origin *origin, int64_t from,
                        int64_t to)
 {
@@ -141,7 +141,7 @@ static bool add_queued(struct instants *at, const struct name_origin *origin, in
     return from >= to || add_time(at, CLASS_IDLE_WAIT, origin, from, to);
 }
 
-/* A5 to A7: adds a stretch, or part of one, in which the device is idle. */
+/* A5 to A7: adds device idle time while no records are lost. */
 static bool add_waiting(struct instants *at, const struct busy_stretch *stretch, int64_t from,
                         int64_t to)
 {
@@ -150,7 +150,7 @@ static bool add_waiting(struct instants *at, const struct busy_stretch *stretch,
     if (launch == ROW_NONE || columns->ts[launch] >= at->window->end)
         return add_thread(at, at->window->track, TRACK_NONE, from, to);
     int64_t start = columns->ts[launch];
-    int64_t end = start + later(columns->dur[launch], 0); /* NUMBER_NONE is below 0 */
+    int64_t end = start + later(columns->dur[launch], 0); /* NUMBER_NONE is negative */
     struct name_origin origin = part_origin_of_launch(&at->names, launch), call = origin;
     call.row[LEVEL_OP] = launch;
     if (!add_thread(at, row_place(columns, launch)->track, at->window->track, from,
@@ -165,7 +165,7 @@ static bool add_waiting(struct instants *at, const struct busy_stretch *stretch,
                                : add_queued(at, &origin, from, to);
 }
 
-/* A4 to A7: adds a stretch in which the device is idle. */
+/* A4 to A7: adds device idle time. While records are lost, its reason is unknown. */
 static bool add_idle(struct instants *at, const struct busy_stretch *stretch, int64_t from,
                      int64_t to)
 {
@@ -188,7 +188,7 @@ static bool add_idle(struct instants *at, const struct busy_stretch *stretch, in
     return true;
 }
 
-/* Adds a stretch in which the device is idle, divided by whether it is drained (L8). */
+/* Adds device idle time, split by whether it is drained (L8). */
 static bool add_drained(struct instants *at, const struct busy_stretch *stretch, int64_t from,
                         int64_t to)
 {
@@ -216,8 +216,8 @@ static bool add_busy(struct instants *at, const struct busy_stretch *stretch, in
     return add_time(at, step_class_of_work(stretch->type), &origin, from, to);
 }
 
-/* Whether a thread, where it is in nothing that of the host's step, does not wait for the device.
-** `*end` becomes the time at which that may change, if it is earlier. */
+/* L9.2: true if a thread or, while it is idle, the thread of the host's step is not in a call that
+** waits for the device. Lowers `*end` to the next possible change. */
 static bool goes_on(struct instants *at, uint32_t track, int64_t instant, int64_t *end)
 {
     struct name_origin origin;
@@ -228,7 +228,7 @@ static bool goes_on(struct instants *at, uint32_t track, int64_t instant, int64_
            !call_waits(&at->file->names.items[at->file->columns.name[inside]]);
 }
 
-/* A3, L9: adds a stretch of communication. */
+/* A3, L9: adds a stretch of communication, and its late time. */
 static bool add_communication(struct instants *at, const struct busy_stretch *stretch, int64_t from,
                               int64_t to)
 {
@@ -272,8 +272,8 @@ static bool add_kernels(struct instants *at, int64_t from, int64_t to)
     return true;
 }
 
-/* The index of the device's stretch that holds an instant. Windows mostly come in order, so the
-** search begins at the stretch found last. */
+/* Returns the index of the device's stretch at an instant. Windows mostly come in order, so the
+** search begins at the last result. */
 static size_t find_stretch(struct instants *at, int64_t instant)
 {
     const struct busy *busy = &at->known->busy;
@@ -300,8 +300,8 @@ static bool add_stretch(struct instants *at, int64_t from, int64_t to)
     return true;
 }
 
-/* Computes the data of a member, unless that has been done already. Labels are needed of the
-** threads of its steps; without steps, of that of its window. */
+/* Derives the data of a member on first use. It needs labels of the threads with steps and of the
+** window's thread. */
 static bool know(struct instants *at, size_t index)
 {
     const struct trace_member *member = &at->trace->members[index];
@@ -323,7 +323,7 @@ static bool know(struct instants *at, size_t index)
     return done;
 }
 
-/* Makes a member and a window of it current. */
+/* Sets the current member and window. */
 static bool enter(struct instants *at, size_t member, const struct window *window)
 {
     at->file = at->trace->members[member].file;
