@@ -10,7 +10,7 @@
 #include "hang_roots.h"
 #include "hang_states.h"
 
-/* The ranks, with the dumps that tell. */
+/* Makes the ranks. A rank uses its dump only if that is neither old nor overwritten. */
 static bool make_ranks(struct hang *hang, struct failure *failure)
 {
     const struct fr_job *job = hang->job;

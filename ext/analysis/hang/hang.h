@@ -1,6 +1,6 @@
 /*
-** Which ranks hold up a job that hangs, by its dumps (FR10 to FR18). Ranks are indices of the job's
-** ranks.
+** Finds the ranks that hold up a hanging job, from its dumps (FR10 to FR18). Ranks are indices in
+** job.ranks.
 */
 #ifndef TRACEDIFF_HANG_H
 #define TRACEDIFF_HANG_H
@@ -29,48 +29,48 @@ enum hang_culprit {
     CULPRIT_ORDER
 };
 
-/* What a member of a group is to an op that another one is in (FR10, FR11, FR14). */
+/* The state of a group's member in an op that another rank is in (FR10, FR11, FR14). */
 enum member_is {
     MEMBER_IN,
     MEMBER_COMPLETED,
-    MEMBER_NOT_CALLED, /* this and those below are waited for, the first one told rather */
+    MEMBER_NOT_CALLED, /* from here on, ranks wait for it; earlier values win */
     MEMBER_BEHIND,
     MEMBER_WITHOUT_DUMP,
     MEMBER_UNKNOWN
 };
 
-/* That a rank waits for another one. */
+/* A rank's wait for another rank. */
 struct hang_wait {
-    uint32_t rank;  /* the other one */
-    uint32_t entry; /* what it waits in: its head, or of a batch the part */
+    uint32_t rank;  /* the awaited rank */
+    uint32_t entry; /* the waiting rank's head or, in a batch of p2p ops, the part that waits */
     enum member_is how;
 };
 
 struct hang_rank {
     enum hang_state state;
     enum hang_culprit culprit;
-    uint32_t dump;    /* FR_NONE: it has none that tells */
-    uint32_t head;    /* an entry; FR_NONE: nothing is pending */
-    uint32_t meeting; /* of the head, if that is a collective; else FR_NONE */
+    uint32_t dump;    /* the usable dump, or FR_NONE */
+    uint32_t head;    /* its head (FR11), an entry; FR_NONE: nothing is pending */
+    uint32_t meeting; /* of the head; FR_NONE if that is p2p */
     bool in_doubt;
     size_t first_wait, wait_count;
-    uint32_t set;     /* FR17: of ranks that wait for each other */
+    uint32_t set;     /* FR17: its set of ranks that wait for each other */
 };
 
-/* How the calls of a collective differ (FR13). */
+/* The first difference between the calls of a collective (FR13). */
 enum call_differs { CALLS_AGREE, CALLS_DIFFER_IN_OP, CALLS_DIFFER_IN_SIZE, CALLS_DIFFER_IN_TYPE,
                     CALLS_DIFFER_IN_SUMS };
 
-/* A collective that a rank is in: number `seq` of a group. */
+/* A collective that is the head of some rank: number `seq` of a group. */
 struct hang_meeting {
     uint32_t group;
     int64_t seq;
-    uint32_t *entries; /* by place in the group; FR_NONE: there is none */
+    uint32_t *entries; /* by place in the group, or FR_NONE */
     enum call_differs differs;
-    uint32_t agreed; /* FR13: an entry of those that more than half agree with, or FR_NONE */
+    uint32_t agreed; /* FR13: an entry of the majority, or FR_NONE */
 };
 
-/* In the order in which they are told. */
+/* In the order of FR20. */
 enum finding_kind {
     FOUND_MISMATCH,
     FOUND_ORDER,
@@ -88,12 +88,12 @@ enum finding_kind {
 struct hang_finding {
     enum finding_kind kind;
     bool told;        /* its ranks are culprits */
-    uint32_t *ranks;  /* the culprits, or those that it is about; ascending */
+    uint32_t *ranks;  /* culprits, or else affected ranks; ascending */
     size_t count;
-    uint32_t entry;   /* of the op: the head, or the part, of one that is in it */
+    uint32_t entry;   /* entry of the op on a rank that is in it */
     uint32_t meeting; /* FR_NONE: p2p */
-    int64_t last;     /* the last number that its ranks called in the group; NUMBER_NONE */
-    size_t waiting;   /* ranks that wait for them, also through others */
+    int64_t last;     /* last seq that its ranks called in the group, or NUMBER_NONE */
+    size_t waiting;   /* number of ranks that wait for them, directly or through others */
 };
 
 struct hang {
@@ -105,12 +105,12 @@ struct hang {
     struct hang_meeting *meetings;
     size_t meeting_count, meeting_capacity;
     struct table meeting_table;
-    uint32_t *set_first; /* by set: its first rank in `in_sets`; one more at the end */
-    uint32_t *in_sets;   /* ranks, set by set; a set comes after those that it waits for */
+    uint32_t *set_first; /* by set: its first rank in `in_sets`, with one more entry */
+    uint32_t *in_sets;   /* ranks, grouped by set; a set comes after the sets that it waits for */
     size_t set_count;
-    uint32_t *set_root;  /* by set: the root that it is, or FR_NONE */
-    uint32_t *set_row;   /* by set that waits for others: its row of `roots`; else FR_NONE */
-    uint64_t *roots;     /* `root_words` a row: which roots it leads to */
+    uint32_t *set_root;  /* by set: index of the root, or FR_NONE if it is none */
+    uint32_t *set_row;   /* by set: its row of `roots`, or FR_NONE if it waits for no other set */
+    uint64_t *roots;     /* bit set per row, `root_words` long: its roots */
     size_t root_words;
     uint32_t *root_sets; /* by root: its set */
     size_t root_count;
@@ -118,7 +118,8 @@ struct hang {
     size_t finding_count, finding_capacity;
 };
 
-/* Finds all. Marks old dumps in the job (FR12). The hang is to be cleared on failure, too. */
+/* Finds states, waits, roots and findings. Marks old dumps in the job (FR12). On failure, the
+** caller must still call hang_clear(). */
 bool hang_find(struct hang *hang, struct fr_job *job, const struct stopper *stopper,
                struct failure *failure);
 
@@ -134,7 +135,7 @@ static inline const struct fr_group *hang_group(const struct hang *hang, uint32_
     return fr_group_of(hang->job, hang_entry(hang, entry));
 }
 
-/* Whether the set of a rank leads to a root. */
+/* True if a set waits for a root, directly or through others, or is the root. */
 static inline bool hang_leads_to(const struct hang *hang, uint32_t set, size_t root)
 {
     enum { BITS = 64 };

@@ -5,7 +5,7 @@
 #include "hang_meetings.h"
 #include "text/ascii.h"
 
-/* Whether an op has a name that begins so, after an underscore that it may begin with. */
+/* True if an op's name starts with a text, after an optional underscore. */
 static bool op_begins(const struct hang *hang, uint32_t entry, const char *with)
 {
     const struct fr_job *job = hang->job;
@@ -46,7 +46,7 @@ uint32_t call_types(const struct hang *hang, uint32_t entry)
     return counts_outputs(hang, entry) ? call->output_types : call->input_types;
 }
 
-/* A hash of the ops or the types of the parts of a call. */
+/* Hashes the ops or the types of the parts of a call. */
 static uint64_t parts_hash(const struct hang *hang, uint32_t entry, bool of_types,
                            struct failure *failure)
 {
@@ -61,7 +61,7 @@ static uint64_t parts_hash(const struct hang *hang, uint32_t entry, bool of_type
     return hash;
 }
 
-/* What two calls agree in if it is equal. */
+/* Returns a key that is equal for calls that agree. */
 static uint64_t call_key(const struct hang *hang, enum call_differs differs, uint32_t entry,
                          struct failure *failure)
 {
@@ -96,7 +96,8 @@ void call_sums(const struct hang *hang, const struct hang_meeting *meeting, int6
     *outputs = (int64_t)out;
 }
 
-/* Whether a version is 2.4 or later: before, sizes of all_to_all are not right. */
+/* True if the dump's format is 2.4 or later. Earlier ones have wrong sizes for all_to_all
+** (FR13.1). */
 static bool has_sizes(const struct hang *hang, uint32_t entry)
 {
     enum { MINOR = 4 };
@@ -111,7 +112,7 @@ static bool has_sizes(const struct hang *hang, uint32_t entry)
     return numbers[0] > 2 || (numbers[0] == 2 && numbers[1] >= MINOR);
 }
 
-/* all_to_all: what all send must be what all receive. */
+/* FR13.1: compares all inputs of an all_to_all with all outputs. */
 static bool sums_differ(const struct hang *hang, const struct hang_meeting *meeting)
 {
     int64_t inputs, outputs;
@@ -124,14 +125,14 @@ static bool sums_differ(const struct hang *hang, const struct hang_meeting *meet
     return inputs != outputs;
 }
 
-/* A call and how many agree with it. */
+/* A call, and the number of calls that agree with it. */
 struct call_vote {
     uint64_t key;
     uint32_t entry;
     size_t count;
 };
 
-/* Notes in what the calls differ first, and what more than half of all members agree in. */
+/* Finds the first difference between the calls, and the majority of all members (FR13). */
 static bool compare(struct hang *hang, struct hang_meeting *meeting, struct failure *failure)
 {
     const struct fr_group *group = &hang->job->groups[meeting->group];

@@ -5,7 +5,7 @@
 #include "hang_meetings.h"
 #include "hang_pairs.h"
 
-/* Adds a finding. NULL if out of memory. */
+/* Returns NULL if out of memory. */
 static struct hang_finding *add_finding(struct hang *hang, enum finding_kind kind, uint32_t entry,
                                         struct failure *failure)
 {
@@ -29,7 +29,8 @@ static bool add_rank(struct hang_finding *finding, uint32_t rank, struct failure
     return true;
 }
 
-/* The finding of a kind in a meeting, which is made if there is none; in none, a new one. */
+/* Returns the finding of a kind in a meeting, and adds one if necessary. Without a meeting, always
+** adds one. Returns NULL if out of memory. */
 static struct hang_finding *finding_of(struct hang *hang, enum finding_kind kind, bool told,
                                        uint32_t meeting, uint32_t entry, struct failure *failure)
 {
@@ -53,7 +54,7 @@ static bool has_rank(const struct hang_finding *finding, uint32_t rank)
     return false;
 }
 
-/* The finding of sends and recvs, of a kind, that has a rank; NULL: there is none. */
+/* Returns the p2p finding of a kind that includes a rank, or NULL. */
 static struct hang_finding *pair_of(struct hang *hang, enum finding_kind kind, uint32_t rank)
 {
     for (size_t i = 0; i < hang->finding_count; i++)
@@ -63,8 +64,8 @@ static struct hang_finding *pair_of(struct hang *hang, enum finding_kind kind, u
     return NULL;
 }
 
-/* Adds a rank and those that it sends to or receives from; of calls that differ, only of these. One
-** finding has all ranks that are so connected. */
+/* Adds a rank and its peers in pending sends and recvs; for a mismatch, only peers whose calls
+** differ. Ranks connected by such pairs are one finding. */
 static bool add_pair(struct hang *hang, uint32_t r, enum finding_kind kind,
                      struct failure *failure)
 {
@@ -86,7 +87,7 @@ static bool add_pair(struct hang *hang, uint32_t r, enum finding_kind kind,
     return done && failure->code == FAILURE_NONE;
 }
 
-/* What a rank's own state tells. */
+/* Adds the finding that follows from a rank's own state, if any. */
 static bool add_own(struct hang *hang, uint32_t r, struct failure *failure)
 {
     static const struct {
@@ -105,7 +106,7 @@ static bool add_own(struct hang *hang, uint32_t r, struct failure *failure)
         return true;
     if (rank->state == HANG_MISMATCH && rank->meeting != FR_NONE &&
         hang->meetings[rank->meeting].agreed != FR_NONE)
-        return true; /* add_mismatches() */
+        return true; /* by add_mismatches() */
     if (rank->meeting == FR_NONE && (rank->state == HANG_MISMATCH || rank->state == HANG_ALL_IN))
         return add_pair(hang, r, of_state[rank->state].kind, failure);
     struct hang_finding *finding = finding_of(hang, of_state[rank->state].kind, told, rank->meeting,
@@ -113,7 +114,7 @@ static bool add_own(struct hang *hang, uint32_t r, struct failure *failure)
     return finding && add_rank(finding, r, failure);
 }
 
-/* The culprits of calls that differ, which may be in something else. */
+/* FR13: adds the culprits of collectives that differ. They may be in another op. */
 static bool add_mismatches(struct hang *hang, struct failure *failure)
 {
     for (uint32_t i = 0; i < hang->meeting_count; i++) {
@@ -132,13 +133,13 @@ static bool add_mismatches(struct hang *hang, struct failure *failure)
     return true;
 }
 
-/* The wait for a rank that tells most of what it did not call (FR18). */
+/* The wait that names the op that a rank did not call (FR18). */
 struct missed {
-    const struct hang_wait *wait; /* NULL: none */
+    const struct hang_wait *wait; /* NULL: nobody waits */
     bool is_sure, is_gloo;
 };
 
-/* Notes, by rank, the oldest head that waits for it, sure ones first. */
+/* FR18: finds, by rank, the oldest head that waits for it, sure waits first. */
 static void find_missed(const struct hang *hang, struct missed *missed)
 {
     for (size_t r = 0; r < hang->rank_count; r++)
@@ -162,7 +163,7 @@ static uint32_t meeting_of(const struct hang *hang, uint32_t entry)
     return hang->ranks[rank].meeting;
 }
 
-/* The last number that a rank called in the group of an entry. */
+/* Returns the last seq that a rank called in the group of an entry, or NUMBER_NONE. */
 static int64_t last_called(const struct hang *hang, uint32_t rank, uint32_t entry)
 {
     const struct fr_group *group = hang_group(hang, entry);
@@ -173,7 +174,8 @@ static int64_t last_called(const struct hang *hang, uint32_t rank, uint32_t entr
     return hang->job->members[member].called;
 }
 
-/* A root of one rank that is idle or has no dump. Those of one op and one last number are one. */
+/* Adds a root of one rank that is idle or has no dump. Ranks with the same op and the same last seq
+** are one finding (FR21). */
 static bool add_waited_for(struct hang *hang, uint32_t r, const struct missed *missed,
                            struct failure *failure)
 {
@@ -185,7 +187,7 @@ static bool add_waited_for(struct hang *hang, uint32_t r, const struct missed *m
     uint32_t entry = missed->wait->entry, meeting = meeting_of(hang, entry);
     int64_t last = last_called(hang, r, entry);
     if (kind == FOUND_NOT_CALLED && rank->culprit != CULPRIT_NONE)
-        return true; /* of calls that differ */
+        return true; /* already the culprit of a mismatch */
     if (kind == FOUND_NOT_CALLED)
         rank->culprit = CULPRIT_NOT_CALLED;
     for (size_t i = 0; i < hang->finding_count; i++) {
@@ -204,7 +206,7 @@ static bool add_waited_for(struct hang *hang, uint32_t r, const struct missed *m
     return add_rank(finding, r, failure);
 }
 
-/* The two collectives that ranks of a set are in; false if it has another number of them. */
+/* Finds the two collectives that the ranks of a set are in; false if there are not exactly two. */
 static bool two_meetings(const struct hang *hang, uint32_t set, uint32_t meetings[2])
 {
     size_t count = 0;
@@ -219,7 +221,7 @@ static bool two_meetings(const struct hang *hang, uint32_t set, uint32_t meeting
     return count == 2;
 }
 
-/* FR17.2: whether more than half of the ranks that are in both groups are in the first one. */
+/* FR17.2: true if more than half of the ranks in both groups are in the first collective. */
 static bool most_are_in(const struct hang *hang, uint32_t first, uint32_t second)
 {
     const struct hang_meeting *meeting = &hang->meetings[first];
@@ -234,7 +236,7 @@ static bool most_are_in(const struct hang *hang, uint32_t first, uint32_t second
     return group->known && other->known && 2 * in > both;
 }
 
-/* Whether a rank of a set that is in a meeting has entries in doubt, so that it is not blamed. */
+/* FR5: true if a rank of the set in this meeting is in doubt, so that it cannot be blamed. */
 static bool any_doubt(const struct hang *hang, uint32_t set, uint32_t meeting)
 {
     for (uint32_t i = hang->set_first[set]; i < hang->set_first[set + 1]; i++)
@@ -244,7 +246,7 @@ static bool any_doubt(const struct hang *hang, uint32_t set, uint32_t meeting)
     return false;
 }
 
-/* A root of several ranks. */
+/* Adds a root of several ranks (FR17.2). */
 static bool add_deadlock(struct hang *hang, uint32_t set, struct failure *failure)
 {
     uint32_t meetings[2], wrong = FR_NONE, first = hang->set_first[set];
@@ -280,7 +282,7 @@ static int rank_order(const void *a, const void *b)
     return COMPARE(x, y);
 }
 
-/* FR20. */
+/* Sorts by FR20. */
 static int finding_order(const void *a, const void *b)
 {
     const struct hang_finding *x = a, *y = b;
@@ -290,7 +292,7 @@ static int finding_order(const void *a, const void *b)
     return order ? order : COMPARE(x->ranks[0], y->ranks[0]);
 }
 
-/* Counts the ranks that wait for those of a finding. */
+/* Counts the ranks that wait for a rank of the finding, directly or through others. */
 static void count_waiting(const struct hang *hang, struct hang_finding *finding)
 {
     for (size_t r = 0; r < hang->rank_count; r++) {

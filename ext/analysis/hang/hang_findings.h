@@ -1,5 +1,5 @@
 /*
-** What is told of a hang: culprits, and what cannot be told (FR17, FR18, FR20).
+** The findings: culprits, and hangs without a culprit (FR17, FR18, FR20).
 */
 #ifndef TRACEDIFF_HANG_FINDINGS_H
 #define TRACEDIFF_HANG_FINDINGS_H

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "dumps/fr_status.h"
 
-/* A collective that is looked up. */
+/* A key of the table of meetings. */
 struct meeting_key {
     const struct hang *hang;
     uint32_t group;
@@ -29,7 +29,7 @@ static bool is_meeting(const void *key, uint32_t id)
     return meeting->group == wanted->group && meeting->seq == wanted->seq;
 }
 
-/* The meeting of a collective; FR_NONE: none was made. */
+/* Returns FR_NONE if the collective has no meeting. */
 static uint32_t find_meeting(const struct hang *hang, const struct fr_entry *entry)
 {
     struct meeting_key key = {hang, hang->job->members[entry->member].group,
@@ -61,7 +61,7 @@ static bool make_meeting(struct hang *hang, const struct fr_entry *entry, uint32
     return true;
 }
 
-/* FR11: the pending entry with the lowest record, of a batch the one that closes it. */
+/* FR11: finds the pending entry with the lowest record_id; for a batch, the closing entry. */
 static void find_head(struct hang *hang, struct hang_rank *rank)
 {
     const struct fr_job *job = hang->job;
@@ -74,7 +74,7 @@ static void find_head(struct hang *hang, struct hang_rank *rank)
     }
 }
 
-/* Notes the entries of collectives that a rank is in. */
+/* Enters a dump's entries of collectives into their meetings. */
 static bool note_entries(struct hang *hang, const struct fr_dump *dump,
                          const struct stopper *stopper, struct failure *failure)
 {
@@ -126,14 +126,14 @@ bool hang_is_in(const struct hang *hang, size_t rank, uint32_t entry)
            hang_entry(hang, closing)->state == FR_STARTED;
 }
 
-/* FR10.2 to FR10.5: a member without an entry. */
+/* Applies FR10.2 to FR10.5 to a member without an entry. */
 static enum member_is without_entry(const struct hang *hang, const struct hang_meeting *meeting,
                                     size_t place)
 {
     const struct fr_job *job = hang->job;
     uint32_t index = job->groups[meeting->group].members[place];
     if (index == FR_NONE)
-        return MEMBER_NOT_CALLED; /* its pg_config lacks the group */
+        return MEMBER_NOT_CALLED; /* FR10.4: pg_config lacks the group */
     const struct fr_member *member = &job->members[index];
     const struct fr_dump *dump = &job->dumps[member->dump];
     if (member->called != NUMBER_NONE && meeting->seq > member->called)

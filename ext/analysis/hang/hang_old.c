@@ -18,12 +18,12 @@ bool op_is_strict(const struct fr_job *job, const struct fr_entry *entry)
     return false;
 }
 
-/* The latest collectives of a group that are completed: of two ranks, the later one first. */
+/* The latest completed collectives of a group on two ranks, the later one first. */
 struct latest {
     int64_t seq[2], rank[2]; /* -1: none */
 };
 
-/* Notes a completed one. Of one number, the highest rank comes first. */
+/* Records a completed collective; with equal seq, the higher rank comes first. */
 static void note(struct latest *latest, int64_t seq, int64_t rank)
 {
     int at = latest->rank[0] == rank ? 0 : 1;
@@ -41,7 +41,7 @@ static void note(struct latest *latest, int64_t seq, int64_t rank)
     }
 }
 
-/* Marks a dump as old if one of these came after what it has of the group. */
+/* Marks a dump as old if another rank completed a later collective of the group (FR12). */
 static void mark(struct fr_dump *dump, const struct fr_member *member, const struct latest *latest)
 {
     int64_t last = member->first_pending != NUMBER_NONE ? member->first_pending : member->called;

@@ -4,7 +4,7 @@
 #include "hang_differs.h"
 #include "hang_meetings.h"
 
-/* Whether an entry sends or receives, in a group, from a rank of it to another one. */
+/* True if an entry is a send or recv (`op`) between the same two ranks of the group as `wanted`. */
 static bool is_of_pair(const struct hang *hang, const struct fr_entry *entry, uint32_t group,
                        const struct fr_op *wanted, uint32_t op)
 {
@@ -14,7 +14,7 @@ static bool is_of_pair(const struct hang *hang, const struct fr_entry *entry, ui
            job->members[entry->member].group == group;
 }
 
-/* Pending entries count if they are not in doubt. */
+/* FR5: entries in doubt only look pending. */
 static bool counts_as_pending(const struct fr_entry *entry)
 {
     return fr_is_pending(entry) && !entry->in_doubt;

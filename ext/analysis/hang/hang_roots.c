@@ -2,14 +2,15 @@
 
 #include "base/memory.h"
 
-/* Tarjan's algorithm, without recursion: ranks are numbered as they are met. */
+/* Tarjan's algorithm for strongly connected components, without recursion. Ranks are numbered in
+** the order of visits. */
 struct set_search {
     struct hang *hang;
-    uint32_t *number; /* by rank, from 1; 0: not met */
-    uint32_t *low;    /* by rank: the lowest number that it leads to on the stack */
-    size_t *next;     /* by rank: the next of its waits to follow */
-    uint32_t *path;   /* ranks that are being followed */
-    uint32_t *stack;  /* ranks met whose set is not known */
+    uint32_t *number; /* by rank, from 1; 0: not visited */
+    uint32_t *low;    /* by rank: the lowest number on the stack that it reaches */
+    size_t *next;     /* by rank: its next wait to follow */
+    uint32_t *path;   /* ranks from the start of the search to the current one */
+    uint32_t *stack;  /* visited ranks without a set */
     size_t path_count, stack_count;
     uint32_t met;
 };
@@ -27,7 +28,7 @@ static void lower_to(uint32_t *low, uint32_t number)
         *low = number;
 }
 
-/* Makes a set of the ranks on the stack down to one. */
+/* Makes a set of the ranks on the stack, down to `rank`. */
 static void make_set(struct set_search *search, uint32_t rank, size_t *placed)
 {
     struct hang *hang = search->hang;
@@ -40,7 +41,7 @@ static void make_set(struct set_search *search, uint32_t rank, size_t *placed)
     } while (other != rank);
 }
 
-/* Follows what the last rank of the path waits for. */
+/* Follows the next wait of the last rank on the path. */
 static void follow(struct set_search *search, size_t *placed)
 {
     struct hang *hang = search->hang;
@@ -90,7 +91,7 @@ static bool find_sets(struct hang *hang, const struct stopper *stopper, struct f
     return done;
 }
 
-/* Whether a rank of a set waits for one of another set. */
+/* True if a rank of the set waits for a rank of another set. */
 static bool leads_out(const struct hang *hang, uint32_t set)
 {
     for (uint32_t i = hang->set_first[set]; i < hang->set_first[set + 1]; i++) {
@@ -102,7 +103,7 @@ static bool leads_out(const struct hang *hang, uint32_t set)
     return false;
 }
 
-/* A root leads to no other set, and is waited for. */
+/* Finds the roots: sets that others wait for, and that wait for no other set (FR17). */
 static bool find_roots(struct hang *hang, struct failure *failure)
 {
     enum { BITS = 64 };
@@ -123,7 +124,7 @@ static bool find_roots(struct hang *hang, struct failure *failure)
     return hang->roots || failure_memory(failure);
 }
 
-/* Adds the roots that another set leads to. */
+/* Adds the roots of another set to a set's. */
 static void add_roots(struct hang *hang, uint32_t set, uint32_t other)
 {
     enum { BITS = 64 };
@@ -150,7 +151,7 @@ bool hang_roots_find(struct hang *hang, const struct stopper *stopper, struct fa
         return failure_memory(failure);
     if (!find_sets(hang, stopper, failure) || !find_roots(hang, failure))
         return false;
-    for (uint32_t set = 0; set < hang->set_count; set++) /* those that it waits for come before */
+    for (uint32_t set = 0; set < hang->set_count; set++) /* awaited sets come first */
         for (uint32_t i = hang->set_first[set]; i < hang->set_first[set + 1]; i++) {
             const struct hang_rank *rank = &hang->ranks[hang->in_sets[i]];
             for (size_t w = 0; w < rank->wait_count; w++) {

@@ -1,5 +1,5 @@
 /*
-** Sets of ranks that wait for each other, and the roots: those that wait for nobody else (FR17).
+** The sets of ranks that wait for each other, and the roots, which wait for nobody else (FR17).
 */
 #ifndef TRACEDIFF_HANG_ROOTS_H
 #define TRACEDIFF_HANG_ROOTS_H

@@ -7,11 +7,11 @@
 #include "hang_old.h"
 #include "hang_pairs.h"
 
-/* What the others are to the op that a rank is in. */
+/* The other members' states in the op that a rank is in. */
 struct hang_others {
     size_t count, completed, waited_for;
-    size_t started, scheduled; /* of all, with itself, that have an entry that is not completed */
-    bool told; /* those that are scheduled have start times, and nothing in doubt (FR5) */
+    size_t started, scheduled; /* of all members, including the rank: entries not completed */
+    bool told; /* FR5: no `scheduled` entry lacks start times or is in doubt */
 };
 
 static void count_state(const struct hang *hang, struct hang_others *others, uint32_t entry)
@@ -28,7 +28,8 @@ static void count_state(const struct hang *hang, struct hang_others *others, uin
     }
 }
 
-/* Adds that a rank waits for another one, or what is told rather. */
+/* Adds a rank's wait for another one. Several p2p waits for one rank count once, with the most
+** certain state. */
 static bool add_wait(struct hang *hang, struct hang_rank *rank, struct hang_wait wait,
                      struct failure *failure)
 {
@@ -49,7 +50,7 @@ static bool add_wait(struct hang *hang, struct hang_rank *rank, struct hang_wait
     return true;
 }
 
-/* Adds what another rank is to an entry of a rank. */
+/* Counts another rank's state, and adds a wait if the rank waits for it. */
 static bool add_other(struct hang *hang, struct hang_others *others, size_t r, size_t other,
                       uint32_t entry, enum member_is is, struct failure *failure)
 {
@@ -77,7 +78,8 @@ static bool meet_members(struct hang *hang, struct hang_others *others, size_t r
     return true;
 }
 
-/* The same for the sends and recvs of a rank. `*differs`: sizes or types of a pair do. */
+/* The same for the sends and recvs of a rank. `*differs` becomes true if a pair differs in size or
+** types. */
 static bool meet_pairs(struct hang *hang, struct hang_others *others, size_t r, bool *differs,
                        struct failure *failure)
 {
@@ -99,7 +101,7 @@ static bool meet_pairs(struct hang *hang, struct hang_others *others, size_t r, 
     return done && failure->code == FAILURE_NONE;
 }
 
-/* FR15: whether the device is stuck, as others have completed the op. */
+/* FR15: true if a rank's device is stuck, because others completed the op. */
 static bool is_device_stuck(const struct hang *hang, const struct hang_rank *rank,
                             const struct hang_others *others)
 {
@@ -111,7 +113,7 @@ static bool is_device_stuck(const struct hang *hang, const struct hang_rank *ran
     return others->count > 0 && others->completed == others->count;
 }
 
-/* FR15, FR16: what a rank is if its calls do not differ. */
+/* FR15, FR16: sets the state and the culprit of a rank whose calls agree. */
 static void judge(const struct hang *hang, struct hang_rank *rank, const struct hang_others *others)
 {
     const struct fr_entry *head = hang_entry(hang, rank->head);
@@ -157,7 +159,7 @@ bool hang_states_find(struct hang *hang, const struct stopper *stopper, struct f
         if (!stopper_ask(stopper, failure))
             return false;
     }
-    /* FR13: those that do not agree with most, also if they are in something else */
+    /* FR13: members that differ from the majority are culprits, even if they are in another op. */
     for (size_t i = 0; i < hang->meeting_count; i++) {
         const struct hang_meeting *meeting = &hang->meetings[i];
         const struct fr_group *group = &hang->job->groups[meeting->group];

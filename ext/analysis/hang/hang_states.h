@@ -1,5 +1,5 @@
 /*
-** The state of each rank, and for whom it waits (FR14 to FR16).
+** The state of each rank, and the ranks that it waits for (FR14 to FR16).
 */
 #ifndef TRACEDIFF_HANG_STATES_H
 #define TRACEDIFF_HANG_STATES_H
