@@ -18,7 +18,7 @@ struct caution *caution_add(struct cautions *cautions, enum caution_code code,
     return caution;
 }
 
-/* Whether a caution makes most of the difference as a whole (L11.6). */
+/* Whether a caution as a whole explains most of the difference (L11.6). */
 static bool makes_most(const struct caution *caution, const struct cautions_request *request)
 {
     bool of_step = caution->code == CAUTION_LONG_STEP || caution->code == CAUTION_OUTLIER;

@@ -3,15 +3,15 @@
 #include "text/ascii.h"
 #include "thresholds.h"
 
-enum { LONGEST_DIMS = 52 }; /* of both sides, so that a line holds them */
+enum { LONGEST_DIMS = 52 }; /* bytes of both sides together, so that they fit into a line */
 
-/* The scales of pairs of lists. */
+/* The scales between lists of one operator. */
 struct pair_scales {
     struct tensor_scale *items;
     size_t count, capacity;
 };
 
-/* The lists of one operator that are compared, by side: those with the most time, that first. */
+/* The compared lists of one operator by side, in descending order of time. */
 struct largest_lists {
     const struct scale_list *items[2][SCALED_LISTS];
     size_t count[2];
@@ -26,7 +26,7 @@ bool scale_lists_add(struct scale_lists *lists, const struct scale_list *list,
     return true;
 }
 
-/* Reads digits, and goes to their end. False if the number is too large. */
+/* Reads digits and moves past them. False if the number is too large. */
 static bool read_dim(const char **p, const char *end, int64_t *dim)
 {
     for (*dim = 0; *p < end && is_digit(**p); ++*p) {
@@ -37,13 +37,14 @@ static bool read_dim(const char **p, const char *end, int64_t *dim)
     return true;
 }
 
-/* Brings the scale from one dim to another into a scale. False if it has another one. */
+/* Sets the scale from one dim to the other, or compares it with the scale that is already set.
+** False if they differ. */
 static bool add_dim(struct tensor_scale *scale, int64_t from, int64_t to)
 {
     int64_t a = from, b = to;
     if (from == 0 || to == 0)
         return false;
-    while (b > 0) { /* their greatest common divisor */
+    while (b > 0) { /* computes the greatest common divisor */
         int64_t rest = a % b;
         a = b;
         b = rest;
@@ -55,7 +56,7 @@ static bool add_dim(struct tensor_scale *scale, int64_t from, int64_t to)
     return scale->from == from / a && scale->to == to / a;
 }
 
-/* The dims of an input that begin at a text, with brackets. */
+/* Returns the dims of the input that starts at `text`, with brackets. */
 static struct name input_at(const char *text, const char *end)
 {
     const char *p = text;
@@ -64,15 +65,15 @@ static struct name input_at(const char *text, const char *end)
     return (struct name){.text = text, .length = (uint32_t)(p - text) + (p < end)};
 }
 
-/* Whether the lists differ only in one dim of inputs, by the same scale in all; gives it, with the
-** first of these inputs. */
+/* Whether each input differs in at most one dim, always by the same scale. Gives the scale and the
+** first input that differs. */
 static bool scale_of_lists(const struct scale_list *control, const struct scale_list *test,
                            struct tensor_scale *scale)
 {
     const char *p = control->dims.text, *q = test->dims.text;
     const char *end[2] = {p + control->dims.length, q + test->dims.length};
     const char *input[2] = {p, q};
-    bool differs = false; /* a dim of this input */
+    bool differs = false; /* in a dim of this input */
     *scale = (struct tensor_scale){.from = 0};
     while (p < end[0] && q < end[1]) {
         int64_t from, to;
@@ -109,7 +110,8 @@ static int scale_order(const void *a, const void *b)
     return order ? order : COMPARE(x->to, y->to);
 }
 
-/* Chooses the lists of the operator of the list at `from`. Returns where the next one begins. */
+/* Chooses the lists with the most time of the operator at `from`. Returns the start of the next
+** operator. */
 static size_t choose_lists(const struct scale_lists *lists, size_t from,
                            struct largest_lists *largest)
 {
@@ -129,7 +131,7 @@ static size_t choose_lists(const struct scale_lists *lists, size_t from,
     return i;
 }
 
-/* Adds the scales of all pairs of lists of an operator. */
+/* Adds the scales between all lists of an operator. */
 static bool add_scales(struct pair_scales *scales, const struct largest_lists *lists,
                        struct failure *failure)
 {
@@ -145,7 +147,7 @@ static bool add_scales(struct pair_scales *scales, const struct largest_lists *l
     return true;
 }
 
-/* Chooses the scale that most pairs have; ties: the first. 0 / 0 without any. */
+/* Chooses the most frequent scale, in a tie the smallest; 0 / 0 if there is none. */
 static bool choose_scale(struct pair_scales *scales, struct tensor_scale *chosen,
                          const struct stopper *stopper, struct failure *failure)
 {
@@ -167,8 +169,8 @@ static bool choose_scale(struct pair_scales *scales, struct tensor_scale *chosen
     return true;
 }
 
-/* Puts lists of an operator that have the scale in pairs. Returns how many there are. `time`: the
-** most that a pair has whose dims the scale shows. */
+/* Pairs the lists of an operator that differ by the scale, and returns the number of pairs. Updates
+** `time`, the most time of a pair, and the scale's dims, which show that pair. */
 static size_t count_pairs(const struct largest_lists *lists, struct tensor_scale *scale,
                           wide_time *time)
 {

@@ -1,5 +1,5 @@
 /*
-** Whether the tensors of one side are N times as large as those of the other (J4).
+** Finds whether the tensors of one side are N times as large as on the other (J4).
 */
 #ifndef TRACEDIFF_CHECK_SCALE_H
 #define TRACEDIFF_CHECK_SCALE_H
@@ -8,12 +8,12 @@
 #include "base/sort.h"
 #include "base/wide.h"
 
-/* Dims of the inputs of an operator, `[[4,8],[8]]`, that only one side has. */
+/* The input dims of an operator, `[[4,8],[8]]`, that only one side has. */
 struct scale_list {
     struct name dims;
-    size_t operator; /* one after the other */
+    size_t operator; /* an id; the lists of one operator are adjacent */
     int side;
-    wide_time time; /* in which operators had them */
+    wide_time time; /* of the operator with these dims */
 };
 
 struct scale_lists {
@@ -21,17 +21,17 @@ struct scale_lists {
     size_t count, capacity;
 };
 
-/* How many times as large: to / from, without a common divisor; 0 / 0: there is no such scale. */
+/* The ratio of tensor sizes as a reduced fraction, to / from; 0 / 0: there is none. */
 struct tensor_scale {
     int64_t from, to;
-    struct name dims[2]; /* of one input, by side; empty: all are too long to be shown */
+    struct name dims[2]; /* of one input, by side; empty: all are too long to show */
 };
 
-/* Adds a list. Those of an operator come one after the other. */
+/* Adds a list. The lists of one operator must be added one after the other. */
 bool scale_lists_add(struct scale_lists *lists, const struct scale_list *list,
                      struct failure *failure);
 
-/* Finds the scale of nine tenths of the lists. */
+/* Finds the scale that SCALED_PERCENT of the lists agree on. */
 bool scale_find(const struct scale_lists *lists, struct tensor_scale *scale,
                 const struct stopper *stopper, struct failure *failure);
 

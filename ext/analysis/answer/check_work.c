@@ -5,9 +5,9 @@
 #include "text/scan.h"
 #include "thresholds.h"
 
-enum { BY_OPERATOR = 1, BY_SHAPES, BY_TYPES }; /* keys of a tally of work */
+enum { BY_OPERATOR = 1, BY_SHAPES, BY_TYPES }; /* numbers of keys to group by */
 
-/* What is found on the way. */
+/* The state of the search. */
 struct work_tally {
     struct checks *checks;
     const struct stopper *stopper;
@@ -15,16 +15,17 @@ struct work_tally {
     const int64_t *steps;
     struct names texts;
     struct tally device, host; /* by operator, shapes, types */
-    struct tally copies;       /* to the device, by shapes */
-    const struct tally *timed; /* the one of these two whose time operators have (L6.1) */
-    struct tally changes;      /* of operators' types, by control's and test's */
-    struct scale_lists lists;  /* of dims that only one side has */
-    bool any[2];               /* whether there is device work */
-    double share;              /* of the largest change */
+    struct tally copies;       /* copies to the device, by shapes */
+    const struct tally *timed; /* device or host, whichever has the time of operators (L6.1) */
+    struct tally changes;      /* changed types of operators, by control's and test's types */
+    struct scale_lists lists;  /* dims that only one side has */
+    bool any[2];               /* whether a side has device work */
+    double share;              /* share of the largest change of types */
     bool is_scaled;            /* tensors are N times as large (J4) */
 };
 
-/* ns of both sides, each by the steps of the other: so means over steps are compared. */
+/* Sums the times of both sides, each multiplied by the other side's steps, to weight means per step
+** equally. */
 static wide_time scaled(const struct work_tally *work, const wide_time *sum)
 {
     return sum[0] * work->steps[1] + sum[1] * work->steps[0];
@@ -35,8 +36,8 @@ static const struct name *text_of(const struct work_tally *work, uint32_t id)
     return &work->texts.items[id];
 }
 
-/* The id in checks->texts of a text that a check has; NAME_NONE for NAME_NONE, and if memory runs
-** out. */
+/* Copies a text to checks->texts and returns its id. NAME_NONE for NAME_NONE, or if out of
+** memory. */
 static uint32_t keep_text(struct work_tally *work, uint32_t id)
 {
     uint32_t kept = id == NAME_NONE ? id : names_adopt(&work->checks->texts, text_of(work, id));
@@ -45,7 +46,7 @@ static uint32_t keep_text(struct work_tally *work, uint32_t id)
     return kept;
 }
 
-/* Adds a row of sums, with the keys that are given. */
+/* Adds a row of sums under the given keys. */
 static bool add_row(struct work_tally *work, struct tally *to, const struct keyed *from, size_t row,
                     const int *keys, int count)
 {
@@ -83,7 +84,7 @@ static bool add_device(struct work_tally *work, const struct keyed *from)
     return done;
 }
 
-/* Adds operators of the host. */
+/* Adds the operators of the host. */
 static bool add_host(struct work_tally *work, const struct keyed *from)
 {
     static const int keys[] = {HOST_NAME, HOST_SHAPES, HOST_TYPES};
@@ -120,13 +121,13 @@ static void find_copies(struct work_tally *work)
         check->same = common == all;
 }
 
-/* An operator of both sides: its rows of which the shapes are known. */
+/* An operator of both sides: the range of its rows with known shapes. */
 struct operator_rows {
     size_t from, to;
-    wide_time time; /* scaled */
+    wide_time time; /* by scaled() */
 };
 
-/* Adds the shapes and the types of an operator with the most time (J3). */
+/* Adds the shapes and the types with the most time of an operator (J3). */
 static bool add_largest(struct work_tally *work, const struct operator_rows *operator)
 {
     const struct tally_row *rows = work->timed->rows;
@@ -149,7 +150,7 @@ static bool add_largest(struct work_tally *work, const struct operator_rows *ope
     return work->failure->code == FAILURE_NONE;
 }
 
-/* Adds how many times as large tensors are to a check (J4). */
+/* Adds the scale of the tensors to a check (J4). */
 static bool add_scale(struct work_tally *work, struct check *check)
 {
     struct tensor_scale scale;
@@ -184,7 +185,7 @@ static bool add_shapes(struct work_tally *work, const wide_time *all, const wide
     return check->matters != MATTERS_YES || add_scale(work, check);
 }
 
-/* Keeps an operator if it is one of the largest, in the order of their times. */
+/* Keeps an operator if it is among the largest, which are ordered by time. */
 static void keep_largest(struct operator_rows *largest, size_t *count,
                          struct operator_rows operator)
 {
@@ -204,7 +205,7 @@ static int rows_order(const void *a, const void *b)
     return COMPARE(x->from, y->from);
 }
 
-/* Adds dims that only one side has, of operators of both sides, in a run of rows with shapes. */
+/* Adds the dims that only one side of an operator has. Its rows are [from, to). */
 static bool add_lists(struct work_tally *work, size_t from, size_t to)
 {
     struct tally_row sum;
@@ -220,7 +221,7 @@ static bool add_lists(struct work_tally *work, size_t from, size_t to)
     return true;
 }
 
-/* Adds up the time of operators of both sides, and at shapes that both have. */
+/* Adds up the time of operators of both sides, in total and at common shapes. */
 static bool find_operators(struct work_tally *work)
 {
     const struct tally *timed = work->timed;
@@ -261,11 +262,11 @@ static bool find_operators(struct work_tally *work)
     return done;
 }
 
-/* A type of floats: its bit, and what lists of types that have it contain. */
+/* The texts by which lists of types name floating-point types, by bit. */
 static const char *const float_types[CHECK_FLOAT_TYPES] = {"\"double\"", "\"float\"", "BFloat16\"",
                                                            "Half\"",     "Float8",    "Float4"};
 
-/* The types of floats in a text, by bit. */
+/* Returns the floating-point types in a text, as bits. */
 static int64_t floats_in(const struct name *types)
 {
     int64_t found = 0;
@@ -275,7 +276,7 @@ static int64_t floats_in(const struct name *types)
     return found;
 }
 
-/* Adds the types of floats of each side (J2.7), once `work->share` is known. */
+/* Adds the floating-point types of each side (J2.7). Needs `work->share`. */
 static void find_floats(struct work_tally *work)
 {
     int64_t floats[2] = {0, 0};
@@ -303,13 +304,13 @@ static bool is_list(const struct work_tally *work, const struct tally_row *row)
     return types && types->text[0] == '[' && types->text[types->length - 1] == ']';
 }
 
-/* Whether an input of a list may follow. */
+/* Whether another input of a list may follow. */
 static bool has_input(const char *p)
 {
     return *p == '[' || *p == ',';
 }
 
-/* Adds the first change of a float between two lists of types to the changes (L6.2), with the times
+/* Adds the first change of a floating-point type between two lists of types (L6.2), with the times
 ** of a row. */
 static bool add_change(struct work_tally *work, const uint32_t *lists, const struct tally_row *row)
 {
@@ -341,13 +342,13 @@ static bool add_change(struct work_tally *work, const uint32_t *lists, const str
     return true;
 }
 
-/* Whether a side alone has types. */
+/* Whether only one side has these types. */
 static bool is_alone(const struct tally_row *row)
 {
     return (row->sum[0] == 0) != (row->sum[1] == 0);
 }
 
-/* Adds the changes of an operator at some shapes: its rows [from, to). */
+/* Adds the changes of an operator at the same shapes: its rows [from, to). */
 static bool add_changes(struct work_tally *work, const struct tally *typed, size_t from, size_t to)
 {
     const struct tally_row *best[2] = {NULL, NULL};
@@ -369,7 +370,7 @@ static bool add_changes(struct work_tally *work, const struct tally *typed, size
     return done;
 }
 
-/* Adds the change of types with the largest share of the time of operators (L6). */
+/* Adds the change of types with the largest share of the operators' time (L6). */
 static bool find_retyped(struct work_tally *work, const struct tally *typed)
 {
     const struct tally_row *largest = NULL;

@@ -23,7 +23,7 @@ struct check_value check_text(uint32_t text)
     return (struct check_value){.kind = text == NAME_NONE ? VALUE_NONE : VALUE_TEXT, .text = text};
 }
 
-/* As SQLite orders values: numbers before texts. */
+/* SQLite's order of values: numbers before texts. */
 static int value_order(const struct names *texts, const struct check_value *a,
                        const struct check_value *b)
 {
@@ -55,7 +55,8 @@ struct check *check_add(struct checks *checks, enum check_code code, enum matter
     return check;
 }
 
-/* J2.4; `times` are those of the steps. */
+/* J2.4: finds the ratio of the longest step to the median, and whether it is long. Overwrites
+** `times`. */
 static void find_longest(struct check_side *side, double *times, size_t count)
 {
     double median = median_of(times, count), longest = times[count - 1];
@@ -95,7 +96,7 @@ bool check_steps_add(struct check_side *side, const struct check_step *steps, si
     return done;
 }
 
-/* The ranks that are compared, and how many were recorded. */
+/* Adds the compared ranks, and the number of recorded ranks. */
 static void add_ranks(struct checks *checks, const struct check_side *c, const struct check_side *t)
 {
     bool known = c->world != NUMBER_NONE && t->world != NUMBER_NONE;
@@ -161,7 +162,7 @@ static void add_steps(struct checks *checks, const struct check_side *c, const s
     }
 }
 
-/* C21.4: the first calls that matter: those whose times differ most; FIRST_KINDS: none do. */
+/* C21.4: returns the first calls that matter, whose times differ most, or FIRST_KINDS for none. */
 static int first_calls_that_matter(const struct check_side *sides)
 {
     double most = fmax(FIRST_CALLS_PART * fabs(sides[1].mean - sides[0].mean),
@@ -200,7 +201,7 @@ static void add_first_calls(struct checks *checks)
     }
 }
 
-/* What a pair of sides that have events is. */
+/* Adds the checks that need events on both sides. */
 static void add_pair(struct checks *checks)
 {
     const struct check_side *c = &checks->sides[0], *t = &checks->sides[1];
@@ -238,7 +239,7 @@ bool check_slows_host(const struct checks *checks, const struct check *check)
            text_is(option->text, option->length, "profile_memory");
 }
 
-/* Says whether what files say matters, once a check has its values. */
+/* Sets whether a check of the files' metadata matters. Its values must be set. */
 static void judge_told(const struct checks *checks, struct check *check)
 {
     enum check_code code = check->code;
@@ -259,7 +260,7 @@ static int told_order(const void *a, const void *b)
     return order ? order : value_order(x->texts, &x->value, &y->value);
 }
 
-/* Adds a check of what files say; `values` are the lowest of each side. */
+/* Adds a check of the files' metadata; `values` are the lowest of each side. */
 static void add_said(struct checks *checks, const struct check_told *told,
                      const struct check_value *values, const struct check_value *highest)
 {
@@ -301,7 +302,7 @@ int64_t check_phase_percent(const struct checks *checks, size_t phase, int side)
     return of > 0 ? (int64_t)((200 * checks->phases.rows[phase].sum[side] + of) / (2 * of)) : 0;
 }
 
-/* What needs no pair. */
+/* Adds the checks that work without events on both sides. */
 static void add_alone(struct checks *checks)
 {
     struct check_value phases[2], resolution[2];

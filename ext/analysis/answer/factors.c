@@ -7,18 +7,18 @@
 #include "base/sort.h"
 #include "thresholds.h"
 
-enum { SHOWN_KEYS = 5 }; /* all but the types of a kernel */
+enum { SHOWN_KEYS = 5 }; /* all keys but the types of a kernel */
 
 struct finding {
     struct common_factor *found;
     const struct keyed *sums;
-    bool kernels;                  /* else operators */
-    int keys[FACTOR_KEYS];         /* of the items; -1: none */
-    int kind_key;                  /* rows count whose value of this key is one of the kinds */
+    bool kernels;                  /* kernels, else operators */
+    int keys[FACTOR_KEYS];         /* keys of the items; -1: unused */
+    int kind_key;                  /* a row counts if this key has a value of `kinds` */
     uint32_t kinds[2];
     int64_t steps[2];
-    size_t count;                  /* items */
-    wide_time all[2], compared[2]; /* ns of all steps, of the items */
+    size_t count;                  /* number of items */
+    wide_time all[2], compared[2]; /* ns in all steps, of all items and of the compared ones */
     const struct stopper *stopper;
     struct failure *failure;
 };
@@ -28,7 +28,7 @@ static int name_order(const struct name *a, const struct name *b)
     return a == b ? 0 : a && b ? name_compare(a, b) : COMPARE(a != NULL, b != NULL);
 }
 
-/* The order of items by the first keys. */
+/* Orders items by their first keys. */
 static int order_by(const struct factor_item *a, const struct factor_item *b, int count)
 {
     int order = 0;
@@ -70,7 +70,7 @@ static bool sort(struct finding *finding, int (*order)(const void *, const void 
                       finding->stopper, finding->failure);
 }
 
-/* The value of a key; NULL: none. */
+/* Returns the value of a key, or NULL for none. */
 static const struct name *value_of(const struct finding *finding, size_t row, int key)
 {
     uint32_t id = key < 0 ? NAME_NONE : work_key(finding->sums, row, key);
@@ -83,13 +83,13 @@ static bool is_of_kind(const struct finding *finding, size_t row)
     return kind != NAME_NONE && (kind == finding->kinds[0] || kind == finding->kinds[1]);
 }
 
-/* Of device work, or of the host: the other is 0. */
+/* Returns the number of kernels or of host events; the other one is 0. */
 static int64_t count_of(const struct keyed_sums *sums)
 {
     return sums->kernels + sums->events;
 }
 
-/* Whether both sides have recorded a key; of the device, any work counts. */
+/* Whether both sides recorded a key. For kernels, any device work counts. */
 static bool is_recorded(const struct finding *finding, int key)
 {
     bool recorded[2] = {false, false};
@@ -100,7 +100,7 @@ static bool is_recorded(const struct finding *finding, int key)
     return recorded[0] && recorded[1];
 }
 
-/* Makes one item of all rows with the same keys; in the order of these. */
+/* Groups the rows with equal keys into items, in the order of the keys. */
 static bool list_items(struct finding *finding)
 {
     struct factor_item *items = finding->found->items =
@@ -138,7 +138,7 @@ static bool list_items(struct finding *finding)
     return true;
 }
 
-/* Leaves the items that run equally often a step on both sides, and take time. */
+/* Keeps the items that take time and execute equally often per step on both sides. */
 static void compare_items(struct finding *finding)
 {
     struct common_factor *found = finding->found;
@@ -160,8 +160,8 @@ static void compare_items(struct finding *finding)
     finding->count = found->compared;
 }
 
-/* X1.2, of items with the longest first. What is too long has what is left for each of the parts;
-** weights are in units in which they are whole. */
+/* X1.2, with the longest items first. Weights above the cap get the cap. All weights are multiplied
+** so that they stay integers. */
 static void cap_weights(struct finding *finding)
 {
     struct factor_item *items = finding->found->items;
@@ -177,8 +177,8 @@ static void cap_weights(struct finding *finding)
                                                     : items[i].weight * parts;
 }
 
-/* The first factor that has one of so many parts of the weight with those before it; `last`: from
-** the highest down. */
+/* Returns the first factor at which the weights reach 1 / parts of the total; `last`: counted from
+** the highest factor. */
 static double quantile(const struct finding *finding, wide_time parts, bool last)
 {
     const struct factor_item *items = finding->found->items;
@@ -191,7 +191,7 @@ static double quantile(const struct finding *finding, wide_time parts, bool last
     return items[last ? finding->count - 1 - i : i].factor;
 }
 
-/* X1, of the items that are compared. */
+/* X1: finds the common factor of the compared items. */
 static bool find_common(struct finding *finding)
 {
     struct common_factor *found = finding->found;
@@ -210,13 +210,13 @@ static bool find_common(struct finding *finding)
     return true;
 }
 
-/* Whether an item has a factor, up to a tolerance. */
+/* Whether an item has the factor within a tolerance. */
 static bool is_at(const struct factor_item *item, double factor, double tolerance)
 {
     return fmax(item->factor / factor, factor / item->factor) <= 1 + tolerance;
 }
 
-/* X3.1. */
+/* X3.1: returns the tolerance around the common factor. */
 static double tolerance_of(const struct common_factor *found)
 {
     return found->away < CLOCK_LEAST_AWAY
@@ -224,7 +224,7 @@ static double tolerance_of(const struct common_factor *found)
                : fmin(CLOCK_TOLERANCE, (found->away - 1) / CLOCK_TOLERANCE_PARTS);
 }
 
-/* Counts the kernels that agree. `device`: ns of all work of the device. */
+/* Counts the kernels that agree with the factor. `device`: ns of all device work. */
 static void count_agreeing(struct finding *finding, const double *device)
 {
     struct common_factor *found = finding->found;
@@ -246,7 +246,7 @@ static void count_agreeing(struct finding *finding, const double *device)
     found->share = all > 0 ? time / all : 0;
 }
 
-/* X3.2, L7.4. */
+/* X3.2, L7.4: decides whether one factor fits the items. */
 static enum factor_outcome judge(const struct finding *finding)
 {
     const struct common_factor *found = finding->found;
@@ -267,7 +267,7 @@ static enum factor_outcome judge(const struct finding *finding)
     return FACTOR_NO_CHANGE;
 }
 
-/* Times in some unit, of which so many are 1 us. */
+/* Converts times to us. `unit`: number of the input's units per us. */
 static struct factor_times times_of(const double *step, double explained, double unit)
 {
     double diff = step[1] - step[0];
@@ -275,7 +275,8 @@ static struct factor_times times_of(const double *step, double explained, double
                                  (diff - explained) / unit};
 }
 
-/* What the common factor explains: of the items, of the whole and of all else. */
+/* Splits the differences of the items, the step and the rest into the part that the common factor
+** explains and the remainder. */
 static bool explain(struct finding *finding, const double *whole, const double *other, double unit)
 {
     struct common_factor *found = finding->found;
@@ -294,7 +295,7 @@ static bool explain(struct finding *finding, const double *whole, const double *
     return sort(finding, rest_order);
 }
 
-/* Whether an item has an operator and a name, or is before or after them. */
+/* Compares an item with an operator and a kernel name. */
 static int place_order(const struct factor_item *item, const struct name *op,
                        const struct name *name)
 {
@@ -302,7 +303,7 @@ static int place_order(const struct factor_item *item, const struct name *op,
     return order ? order : name_order(item->keys[1], name);
 }
 
-/* Adds a part of the step to the first kernel of its operator and name. */
+/* Adds a part of the step to the first item with its operator and kernel name. */
 static void add_part(struct finding *finding, const struct cause_side *from, int side,
                      const struct attributed *part)
 {
@@ -318,7 +319,7 @@ static void add_part(struct finding *finding, const struct cause_side *from, int
         items[i].step[side] += (double)part->time;
 }
 
-/* X4.4: divides the time of the first kernel of each operator and name among all of them. */
+/* X4.4: distributes the time of the first item of each operator and name among its items. */
 static void divide_parts(struct finding *finding, int side)
 {
     struct factor_item *items = finding->found->items;
@@ -334,7 +335,7 @@ static void divide_parts(struct finding *finding, int side)
     }
 }
 
-/* Finds the time of the step in each kernel, and in all, ns per step. */
+/* Finds the time of each kernel in the step, and of the whole step, in ns per step. */
 static bool place_kernels(struct finding *finding, const struct cause_side *sides, double *whole)
 {
     for (int side = 0; side < 2; side++) {
@@ -372,7 +373,7 @@ static bool find_clock(struct finding *finding, const struct cause_side *sides)
     return explain(finding, whole, other, 1000);
 }
 
-/* L7.5. */
+/* L7.5: returns the part of the difference beyond the load, in us per step. */
 static double beyond(const struct common_factor *found)
 {
     double control = found->other.control, diff = found->other.diff;

@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-/* What is closer to a limit than this, as a part of the step, is equal to it: doubles round. */
+/* Distance from a limit, as a fraction of the step, within which a time equals it: doubles
+** round. */
 #define EQUAL_PART 1e-9
 
 bool gate_has_steps(const struct pair_side *side)
@@ -10,7 +11,7 @@ bool gate_has_steps(const struct pair_side *side)
     return side->windows > 0 && side->mean > 0 && side->median > 0;
 }
 
-/* Whether a time is above both limits. */
+/* Whether the difference is above both limits. */
 static bool is_above(double control, double test, const struct gate_limits *limits)
 {
     double diff = test - control, equal = EQUAL_PART * fmax(control, test);

@@ -8,10 +8,10 @@
 
 enum gate_outcome { GATE_PASS, GATE_FAIL, GATE_NOT_KNOWN };
 
-/* Why it is not known; the first that holds. */
+/* The reason for GATE_NOT_KNOWN; the first that applies. */
 enum gate_reason {
     GATE_NO_REASON,
-    GATE_STEPS, /* these cannot be compared: O3 */
+    GATE_STEPS, /* the steps are not comparable: O3 */
     GATE_HEALTH,
     GATE_RANKS,
     GATE_WORLD,
@@ -32,10 +32,10 @@ struct gate_decision {
     enum gate_reason reason;
 };
 
-/* Whether the steps of a side have a mean and a median that percents can be of. */
+/* Whether the steps of a side have a mean and a median above 0, so that percentages exist. */
 bool gate_has_steps(const struct pair_side *side);
 
-/* Decides on sides that can be compared. `limits_only`: the difference need not be clear. */
+/* Decides for comparable sides. `limits_only`: the difference need not be clear. */
 struct gate_decision gate_decide(const struct pair *pair, const struct pair_verdict *verdict,
                         enum judged judged, bool limits_only, const struct gate_limits *limits);
 

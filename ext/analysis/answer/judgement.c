@@ -4,7 +4,7 @@
 
 #include "thresholds.h"
 
-/* C7.3: whether all steps of a side are longer, and by more than load explains. */
+/* C7.3: whether the sides differ by more than load explains. */
 static bool is_beyond_load(const struct pair *pair, const struct load *load)
 {
     double diff = pair_diff(pair), control = pair->sides[0].mean;

@@ -8,14 +8,14 @@
 #include "base/sort.h"
 #include "thresholds.h"
 
-/* A part of a step that is looked at. */
+/* A part of an outlier or of the longest step. */
 struct long_part {
     const struct pair_step *step;
     struct attributed part;
-    wide_time surplus; /* ns, times the steps: more than the mean over all steps */
+    wide_time surplus; /* ns times the number of steps: time above the mean of all steps */
 };
 
-/* C6.1 */
+/* C6.1: whether the longest kept step of a side is long. */
 static bool is_long(const struct pair *pair, int side)
 {
     const struct pair_side *of = &pair->sides[side];
@@ -68,14 +68,14 @@ static int part_order(const void *a, const void *b)
     return order ? order : COMPARE(x->name[0], y->name[0]);
 }
 
-/* The parts of a step of several ranks follow each other. */
+/* Keeps the parts of all ranks of one step together. */
 static int step_order(const void *a, const void *b)
 {
     const struct long_part *x = a, *y = b;
     return COMPARE(x->step->iteration, y->step->iteration);
 }
 
-/* By rank, class and name. */
+/* Orders parts by rank, class and name. */
 static int text_order(const struct side_parts *parts, const struct names *names,
                       const struct attributed *x, const struct attributed *y)
 {
@@ -92,7 +92,7 @@ static int text_order(const struct side_parts *parts, const struct names *names,
     return name_compare(&names->items[x->name[0]], &names->items[y->name[0]]);
 }
 
-/* Adds a step with the part that it has most more of. */
+/* Adds a step with the part that exceeds its mean most. */
 static bool add_step(struct long_steps *steps, const struct side_parts *parts,
                      const struct long_part *most, const struct names *names)
 {

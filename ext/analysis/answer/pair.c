@@ -42,7 +42,7 @@ static uint32_t of_strata(const struct pair *pair, uint32_t a, uint32_t b, bool 
     return (order < 0) == last ? b : a;
 }
 
-/* Adds a window to a step of its iteration. */
+/* Adds a window to the step of its iteration. */
 static void join(const struct pair *pair, struct pair_step *step, const struct pair_step *window)
 {
     step->windows++;
@@ -86,7 +86,7 @@ double median_of(double *values, size_t count)
     return count == 0 ? 0 : (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-/* The longest first. */
+/* Longest first. */
 static int longer_order(const void *a, const void *b)
 {
     const struct pair_step *x = *(struct pair_step *const *)a, *y = *(struct pair_step *const *)b;
@@ -114,7 +114,7 @@ size_t pair_compiling(const struct pair_side *side, double *others)
     return count;
 }
 
-/* C1 */
+/* C1: marks the outliers of a side. */
 static void mark_outliers(struct pair_side *side, double *room, struct pair_step **longest)
 {
     size_t most = (size_t)((double)side->count * OUTLIER_PART);

@@ -5,15 +5,15 @@
 #include "text/ascii.h"
 #include "thresholds.h"
 
-/* What runs of a name do on the thread with most of them. */
+/* The runs of a name on the thread that has most of them. */
 struct range_runs {
     uint32_t track;
     int64_t runs;
-    int64_t inner, after; /* those that begin in a run of another range, and those after one */
-    bool overlaps;       /* one begins in another one of its name */
-    int64_t first, last; /* ns: start and end of all */
-    double time;         /* ns, of all */
-    double pause;        /* ns, in no range before a run, of all */
+    int64_t inner, after; /* runs that begin inside another range, and runs after one */
+    bool overlaps;       /* a run begins inside another run of its name */
+    int64_t first, last; /* ns: start of the first and end of the last */
+    double time;         /* ns of all runs */
+    double pause;        /* ns outside of ranges before the runs, in total */
 };
 
 /* The ranges of a file. */
@@ -23,7 +23,7 @@ struct range_table {
     struct range_runs *items; /* by name id */
 };
 
-/* Whether a text can be in a query, and in a line, as it is. */
+/* Whether a text needs no escapes in a query and in a line. */
 static bool is_plain(const struct name *name)
 {
     bool plain = name->length > 0 && name->text[0] != '[';
@@ -46,7 +46,7 @@ static bool takes_part(void *argument, size_t row)
            !begins(name->text, end, "nccl:") && !begins(name->text, end, "gloo:");
 }
 
-/* Adds the runs of a thread; `own` are zeroed, and are so again. */
+/* Adds the runs of a thread. `own` is zeroed before and after. */
 static void add_thread(struct range_table *ranges, struct range_runs *own, size_t track)
 {
     const uint32_t *names = ranges->file->columns.name;
@@ -71,13 +71,13 @@ static void add_thread(struct range_table *ranges, struct range_runs *own, size_
     }
 }
 
-/* Whether a name runs often enough on a thread, and never in itself. */
+/* Whether a name runs often enough on a thread, and never inside itself. */
 static bool repeats(const struct range_runs *range)
 {
     return range->runs >= REPEAT_RUNS && !range->overlaps;
 }
 
-/* Finds which runs begin in another range, and the pauses before the others. */
+/* Finds the runs that begin inside another range, and the pauses before the others. */
 static void find_pauses(struct range_table *ranges, size_t track)
 {
     const struct span *spans = ranges->spans.items;
@@ -118,7 +118,7 @@ static bool ranges_make(struct range_table *ranges, const struct trace_file *fil
     return done;
 }
 
-/* Whether steps that begin with a range would cover most of its file. */
+/* Whether steps made of this range would cover most of the file. */
 static bool may_be_steps(const struct range_table *ranges, uint32_t name)
 {
     const struct range_runs *range = &ranges->items[name];
@@ -126,8 +126,8 @@ static bool may_be_steps(const struct range_table *ranges, uint32_t name)
     return repeats(range) && (double)range->last - (double)range->first >= REPEAT_PART * whole;
 }
 
-/* Whether a pair of ranges says more of rounds than another: on fewer sides it is in other ranges,
-** more time passes before its runs, it takes longer. */
+/* Whether a range fits steps better than another, on both sides: it is nested on fewer sides, has
+** longer pauses before its runs, or takes longer. */
 static bool is_rather(const struct range_runs *const *ranges,
                       const struct range_runs *const *others)
 {
@@ -145,7 +145,8 @@ static bool is_rather(const struct range_runs *const *ranges,
     return pause[0] != pause[1] ? pause[0] > pause[1] : time[0] > time[1];
 }
 
-/* How much of a long name tells it from the others of both files; 0: nothing does. */
+/* Returns how many bytes of a long name distinguish it in both files; 0: REPEAT_NAME are too
+** few. */
 static size_t cut_name(const struct range_table *sides, const struct name *name)
 {
     for (int side = 0; side < 2; side++)
@@ -158,7 +159,7 @@ static size_t cut_name(const struct range_table *sides, const struct name *name)
     return REPEAT_NAME;
 }
 
-/* Chooses among the names of both files. */
+/* Chooses the best range that both files have. */
 static bool choose(struct repeat *repeat, const struct range_table *sides,
                    const struct stopper *stopper, struct failure *failure)
 {

@@ -6,18 +6,17 @@
 #include "base/sort.h"
 #include "thresholds.h"
 
-/* A step of a stratum. */
 struct ranked_step {
     uint32_t stratum;
     int side;
     double ms;
 };
 
-/* A stratum: of both sides how many steps, and the sums of their lengths. */
+/* The steps of both sides in one stratum, in ms. */
 struct stratum {
     size_t steps[2];
     double sum[2], median[2];
-    double longer; /* pairs of steps of both sides in which test's is longer; equal ones half */
+    double longer; /* pairs of steps where test's is longer; equal ones count as a half */
 };
 
 static int ranked_order(const void *a, const void *b)
@@ -26,7 +25,7 @@ static int ranked_order(const void *a, const void *b)
     return x->stratum != y->stratum ? COMPARE(x->stratum, y->stratum) : COMPARE(x->ms, y->ms);
 }
 
-/* The steps of both sides by stratum, then length; NULL on failure. */
+/* Returns the steps of both sides by stratum, then length; NULL on failure. */
 static struct ranked_step *rank_steps(const struct pair *pair, size_t *count,
                                       const struct stopper *stopper, struct failure *failure)
 {
@@ -45,7 +44,7 @@ static struct ranked_step *rank_steps(const struct pair *pair, size_t *count,
     return NULL;
 }
 
-/* What a stratum is, of its steps by length. */
+/* Sums up a stratum. Its steps are sorted by length. */
 static struct stratum stratum_of(const struct ranked_step *steps, size_t count, double *room)
 {
     struct stratum stratum = {.longer = 0};
@@ -69,8 +68,8 @@ static struct stratum stratum_of(const struct ranked_step *steps, size_t count, 
     return stratum;
 }
 
-/* The steps of strata that are slower, that are faster, and of all that are known; and the
-** difference at like sizes. */
+/* Numbers of test's steps in slower strata, in faster strata and in all strata that are large
+** enough, and the difference at equal sizes. */
 struct strata_sums {
     double slower, faster, known, diff;
 };
@@ -95,7 +94,7 @@ static void add_stratum(struct strata_sums *sums, const struct stratum *of, cons
         sums->faster += own[1];
 }
 
-/* C5 */
+/* C5: finds the verdict over strata. */
 static bool judge_sizes(struct pair_verdict *verdict, const struct pair *pair,
                         const struct stopper *stopper, struct failure *failure)
 {
@@ -126,13 +125,13 @@ static bool judge_sizes(struct pair_verdict *verdict, const struct pair *pair,
     return true;
 }
 
-/* C4 */
+/* C4: whether only some steps of test are slower. */
 static bool is_slower_in_some(const struct pair *pair, struct pair_verdict *verdict)
 {
     const struct pair_side *control = &pair->sides[0], *test = &pair->sides[1];
     int64_t slow = 0, within = 0, kept = 0,
             steps = test->windows / (test->ranks > 0 ? test->ranks : 1);
-    double shortest = INFINITY, longest = 0; /* of those that are slow, and of the others */
+    double shortest = INFINITY, longest = 0; /* of the slow steps; of the others */
     for (size_t i = 0; i < test->count; i++) {
         double ms = test->steps[i].ms;
         if (test->steps[i].is_out)
@@ -160,7 +159,7 @@ bool pair_is_apart(const struct pair *pair)
     return test->low > control->high || control->low > test->high;
 }
 
-/* C2.3, C2.4 */
+/* C2.3, C2.4: whether the difference is too small, or its sign uncertain. */
 static bool is_unclear(const struct pair *pair)
 {
     const struct pair_side *control = &pair->sides[0], *test = &pair->sides[1];
@@ -171,7 +170,7 @@ static bool is_unclear(const struct pair *pair)
            (!pair_is_apart(pair) && fabs(diff) < range);
 }
 
-/* CL13: whether compilations make most of the difference. */
+/* CL13: whether compilation explains most of the difference. */
 static bool is_compiling(const struct pair *pair)
 {
     const struct pair_side *control = &pair->sides[0], *test = &pair->sides[1];
