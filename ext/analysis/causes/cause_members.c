@@ -22,7 +22,7 @@ static int member_order(const void *a, const void *b)
     return order ? order : COMPARE(x->kernel, y->kernel);
 }
 
-/* Adds up those that are the same. */
+/* Adds up members with equal keys. */
 static void join(struct cause_members *members)
 {
     size_t kept = 0;

@@ -1,5 +1,5 @@
 /*
-** What causes are made of: the time and the kernels of both sides by cause, part, area and kernel.
+** The members of causes: the time and the kernels of both sides by cause, part, area and kernel.
 */
 #ifndef TRACEDIFF_CAUSE_MEMBERS_H
 #define TRACEDIFF_CAUSE_MEMBERS_H
@@ -9,9 +9,9 @@
 struct cause_member {
     size_t cause;          /* index in causes.items */
     size_t part;           /* index in causes.parts->items */
-    uint32_t area, kernel; /* ids in causes.names; NAME_NONE: not device work */
-    wide_time time[2];     /* ns, of all windows of control and of test */
-    int64_t kernels[2];    /* events of device work that start in these */
+    uint32_t area, kernel; /* ids in causes.names; NAME_NONE: no device work */
+    wide_time time[2];     /* ns: over all windows of control and of test */
+    int64_t kernels[2];    /* number of device events that start in these windows */
 };
 
 struct cause_members {
@@ -19,14 +19,13 @@ struct cause_members {
     size_t count;
 };
 
-/* Finds the members of causes. On failure nothing is left to clear. */
+/* Finds the members of causes. On failure there is nothing to clear. */
 bool cause_members_find(struct cause_members *members, const struct causes *causes,
                         const struct stopper *stopper, struct failure *failure);
 
 void cause_members_clear(struct cause_members *members);
 
-/* The index of the cause of each part, by part; UINT32_MAX: it is in none. NULL if out of
-** memory. */
+/* Returns the index of each part's cause, by part; UINT32_MAX: no cause. NULL if out of memory. */
 uint32_t *causes_of_parts(const struct causes *causes);
 
 #endif

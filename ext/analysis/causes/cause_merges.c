@@ -6,18 +6,18 @@
 #include "base/sort.h"
 #include "cause_parts.h"
 
-/* A cause, while causes are merged or ordered. */
+/* A cause that is being merged or sorted. */
 struct candidate {
     const struct causes *causes;
     const struct cause *cause;
-    enum merge_by by; /* what it is grouped by */
+    enum merge_by by; /* the key that groups it */
 };
 
-/* Causes that may be merged. */
+/* A group of causes that may be merged. */
 struct merge {
     const struct causes *causes;
     enum merge_by by;
-    size_t first, count; /* candidates */
+    size_t first, count; /* range of its candidates */
     wide_time diff, changes;
 };
 
@@ -26,7 +26,7 @@ static int text_order(const char *a, const char *b)
     return a && b ? strcmp(a, b) : COMPARE(a != NULL, b != NULL);
 }
 
-/* The order of rows. */
+/* The order of output rows. */
 static int cause_order(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
@@ -40,7 +40,7 @@ static int cause_order(const void *a, const void *b)
     return order ? order : COMPARE(left->merge, right->merge);
 }
 
-/* What causes of one merge have in common. */
+/* Compares the keys by which causes are merged. */
 static int key_order(const struct candidate *x, const struct candidate *y)
 {
     if (x->by == MERGE_BY_STAGE)
@@ -58,7 +58,7 @@ static int candidate_order(const void *a, const void *b)
     return order ? order : cause_order(a, b);
 }
 
-/* Those that cancel least first. Sums are below 2^100: they are compared as fractions of 2^53. */
+/* Merges that cancel least come first. Sums are below 2^100, so ratios are compared as doubles. */
 static int merge_order(const void *a, const void *b)
 {
     const struct merge *x = a, *y = b;
@@ -67,7 +67,7 @@ static int merge_order(const void *a, const void *b)
     int order = COMPARE(x->by, y->by);
     order = order ? order : COMPARE(right, left);
     order = order ? order : COMPARE(wide_size(y->diff), wide_size(x->diff));
-    return order ? order : COMPARE(x->first, y->first); /* which are in the order of their keys */
+    return order ? order : COMPARE(x->first, y->first); /* candidates are ordered by their keys */
 }
 
 static bool may_merge(const struct cause *cause, enum merge_by by)
@@ -80,11 +80,11 @@ static bool may_merge(const struct cause *cause, enum merge_by by)
     return works && (by == MERGE_BY_NAME ? cause->name : cause->family) != NAME_NONE;
 }
 
-/* While causes are merged. */
+/* The state of merging. */
 struct merger {
     struct causes *causes;
-    struct candidate *order;      /* all causes, the largest first */
-    struct candidate *candidates; /* in the merges, one after the other */
+    struct candidate *order;      /* all causes, largest first */
+    struct candidate *candidates; /* the causes in each merge, one merge after the other */
     size_t candidate_count;
     struct merge *merges;
     size_t merge_count;
@@ -93,7 +93,8 @@ struct merger {
     struct failure *failure;
 };
 
-/* Adds the merges of a round, of causes from `shown` on that are in none of an earlier round. */
+/* Adds the merges of a round. They consist of causes from `shown` on that no earlier round has
+** taken. */
 static bool add_round(struct merger *merger, size_t shown, enum merge_by by)
 {
     struct causes *causes = merger->causes;
@@ -133,8 +134,8 @@ static int size_order(const void *a, const void *b)
     return COMPARE(*y, *x);
 }
 
-/* How many merges it takes until the `shown` largest causes hold three quarters of the changes. Of
-** the causes that are not merged, only the first `shown` can be among the largest. */
+/* Counts the merges needed until the `shown` largest causes explain 75 % of the changes. Among
+** unmerged causes, only the first `shown` can be the largest. */
 static bool count_needed(const struct merger *merger, size_t shown, size_t *needed)
 {
     wide_time all = 0;
@@ -161,7 +162,7 @@ static bool count_needed(const struct merger *merger, size_t shown, size_t *need
     return done;
 }
 
-/* Whether one of the `shown` largest causes has what the causes of a merge have in common. */
+/* Whether one of the `shown` largest causes has the same key as the causes of a merge. */
 static bool is_beside(const struct merger *merger, size_t shown, const struct merge *merge)
 {
     const struct candidate *first = &merger->candidates[merge->first];
@@ -173,7 +174,7 @@ static bool is_beside(const struct merger *merger, size_t shown, const struct me
     return false;
 }
 
-/* Adds a cause to a sum of several. */
+/* Adds a cause to a merged one. */
 static void add_to(struct causes *causes, struct cause *sum, const struct cause *cause)
 {
     cause_parts_join(causes, sum, cause);
@@ -192,7 +193,7 @@ static void add_to(struct causes *causes, struct cause *sum, const struct cause 
     sum->shifted += cause->shifted;
 }
 
-/* Takes out the causes that are in others now. */
+/* Removes the causes that were joined to others. */
 static void remove_gone(struct causes *causes)
 {
     size_t kept = 0;
@@ -254,7 +255,7 @@ static void apply(struct merger *merger, size_t shown, size_t count)
             sum.area = sum.family;
         causes->items[first - causes->items] = sum;
         for (size_t j = merge->first + 1; j < merge->first + merge->count; j++)
-            causes->items[merger->candidates[j].cause - causes->items].names = 0; /* gone */
+            causes->items[merger->candidates[j].cause - causes->items].names = 0; /* removed */
     }
     remove_gone(causes);
 }
@@ -271,7 +272,7 @@ static bool merge_all(struct merger *merger, size_t shown)
     return true;
 }
 
-/* Orders the causes into `order`; with `in_place`, also the causes themselves. */
+/* Sorts the causes into `order` and, with `in_place`, the causes themselves. */
 static bool order_causes(struct causes *causes, struct candidate *order, bool in_place,
                          const struct stopper *stopper, struct failure *failure)
 {

@@ -1,19 +1,18 @@
 /*
-** Merges of causes, so that the largest ones hold most of what changed (L3).
+** Merges of causes, so that the largest ones explain most of the changes (L3).
 */
 #ifndef TRACEDIFF_CAUSE_MERGES_H
 #define TRACEDIFF_CAUSE_MERGES_H
 
 #include "causes.h"
 
-/* Merges causes until the `shown` largest hold three quarters of the changes, and orders all. 0:
-** only orders them. */
+/* Merges causes until the `shown` largest explain 75 % of the changes, and sorts them. With 0 it
+** only sorts them. */
 bool causes_merge(struct causes *causes, size_t shown, const struct stopper *stopper,
                   struct failure *failure);
 
-/* Sets the owners of causes, and replaces the causes of an owner that joins them by one, of the
-** kind CAUSE_DIAGNOSED. `owners`: by cause, before any is merged; SIZE_MAX: nobody. `joins`: by
-** owner. */
+/* Sets the owners of causes. If an owner joins its causes, one CAUSE_DIAGNOSED replaces them.
+** `owners`: by cause, before merging; SIZE_MAX: no owner. `joins`: by owner. */
 void causes_join_owned(struct causes *causes, const size_t *owners, const bool *joins);
 
 #endif

@@ -43,7 +43,7 @@ static const struct name *name_at(const struct cause_side *side, uint32_t id)
     return id == NAME_NONE ? NULL : &side->names->items[id];
 }
 
-/* The id of the name of a part on its side (L2.1). */
+/* Returns the id of a part's name on its side (L2.1). */
 static uint32_t name_of(const struct cause_side *side, const struct attributed *row)
 {
     uint32_t top_name = top_name_of(row);
@@ -65,7 +65,7 @@ static uint32_t name_of(const struct cause_side *side, const struct attributed *
     }
 }
 
-/* The same name with `cudaX` for each word `hipX` (L2.1). `text` has room for it. */
+/* Writes a name with `cudaX` for each word `hipX` (L2.1). `text` has room for the result. */
 static size_t write_as_cuda(const struct name *name, char *text)
 {
     const char *p = name->text, *end = p + name->length;
@@ -90,7 +90,7 @@ static bool adopt_name(struct causes *causes, const struct name *name, bool as_c
     return *id != NAME_NONE;
 }
 
-/* L2.3: finds the area of the host. `text` has room for it. */
+/* L2.3: finds the host's area. `text` has room for it. */
 static bool late_area_of(struct causes *causes, const struct cause_side *side,
                          const struct families *families, const struct attributed *row,
                          struct cause_place *place, char *text)
@@ -190,7 +190,7 @@ static int place_order(const void *a, const void *b)
     return order ? order : COMPARE(x->stage, y->stage);
 }
 
-/* Adds up places that are the same. */
+/* Adds up equal places. */
 static void join_places(struct cause_parts *parts)
 {
     size_t kept = 0;
@@ -222,7 +222,7 @@ bool cause_places_join(struct cause_parts *parts, const struct stopper *stopper,
     return true;
 }
 
-/* Adds up the places of a part. */
+/* Sets the sums of a part from its places. */
 static void sum_up(const struct causes *causes, const struct cause_parts *parts,
                    struct cause_part *part)
 {
@@ -241,7 +241,7 @@ static void sum_up(const struct causes *causes, const struct cause_parts *parts,
     }
     for (int side = 0; side < 2; side++)
         if (part->drained[side] > part->time[side])
-            part->drained[side] = part->time[side]; /* the rest moved */
+            part->drained[side] = part->time[side]; /* the rest is time that moved */
     part->stage = STAGE_NONE;
     for (enum stage stage = STAGE_BACKWARD; stage < STAGE_NONE; stage++)
         if (of_stage[stage] > of_stage[part->stage])
@@ -268,7 +268,7 @@ bool cause_parts_build(struct cause_parts *parts, const struct causes *causes,
         part->count = i - part->first;
         sum_up(causes, parts, part);
         if (part->time[0] == 0 && part->time[1] == 0)
-            parts->count--; /* what moved, and hidden work */
+            parts->count--; /* only moved time or hidden work */
     }
     if (!done)
         cause_parts_clear(parts);
@@ -303,7 +303,7 @@ void cause_place_same(const struct cause_parts *parts, struct cause_place *place
             *ids[i] = parts->same[*ids[i]];
 }
 
-/* The part of a place; `count` if there is none. */
+/* Returns the index of a place's part; `count` if there is none. */
 static size_t part_at(const struct cause_parts *parts, const struct cause_place *place)
 {
     size_t i = 0;

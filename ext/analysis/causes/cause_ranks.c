@@ -8,14 +8,14 @@
 #include "only_rank.h"
 #include "own_steps.h"
 
-/* Q8.5: a cause changes ranks if the mean rank has less of it than this part of its most. */
+/* Q8.5: a cause changes ranks if its mean over ranks is below this part of its maximum. */
 #define CHANGING_RANKS 0.6
 
-/* The times of causes in the own steps of ranks that both sides have. */
+/* The times of causes in the own steps of ranks, for ranks of both sides. */
 struct own_times {
     int64_t *ranks; /* ascending */
     size_t count;
-    int64_t (*windows)[2]; /* by rank and side */
+    int64_t (*windows)[2]; /* number by rank and side */
     wide_time (*time)[2];  /* ns, by rank, cause and side */
     struct own_steps steps;
 };
@@ -51,7 +51,7 @@ static bool add_side(struct own_times *own, struct causes *causes, const struct 
 {
     struct attributed_step step = {.rows = NULL};
     char *text = NULL;
-    wide_time *now = memory_items(causes->count, sizeof *now); /* by cause, of a step */
+    wide_time *now = memory_items(causes->count, sizeof *now); /* by cause, in the current step */
     bool done = now || failure_memory(failure);
     for (size_t i = 0; i < attribution_count(of->attribution) && done; i++) {
         size_t slot = 0;
@@ -87,7 +87,7 @@ static bool add_side(struct own_times *own, struct causes *causes, const struct 
     return done;
 }
 
-/* Moves in the own steps of ranks what moved on the path (Q8.4). */
+/* Applies the moves on the path to the own steps of ranks (Q8.4). */
 static void settle_own(struct own_times *own, const struct causes *causes,
                        const struct cause_parts *parts)
 {
@@ -99,7 +99,7 @@ static void settle_own(struct own_times *own, const struct causes *causes,
         }
 }
 
-/* ns per step, test minus control, in the own steps of a rank. */
+/* Returns the difference in the own steps of a rank, test minus control, in ns per step. */
 static double own_difference(const struct own_times *own, size_t slot, const wide_time *time)
 {
     const int64_t *windows = own->windows[slot];
@@ -117,8 +117,8 @@ static bool is_alone(const struct own_times *own, const struct causes *causes, s
     return ranks < 2;
 }
 
-/* Q9.1: whether communication is no more by half of `whole`, in each step on the rank that has the
-** least of it: that does not wait. */
+/* Q9.1: whether communication is elsewhere: it grew by less than half of `whole` on the rank with
+** the least of it in each step. That rank does not wait. */
 static bool is_elsewhere(const struct own_times *own, const struct causes *causes, size_t index,
                          double whole)
 {
@@ -127,8 +127,8 @@ static bool is_elsewhere(const struct own_times *own, const struct causes *cause
            2 * sign * own_steps_least(&own->steps, index) < sign * whole;
 }
 
-/* Q8.5: whether a cause is on other ranks in other steps: the ranks together have much less of it
-** than those that have most of it in each step. */
+/* Q8.5: whether a cause changes ranks from step to step: its mean over ranks is far below its mean
+** on the rank with the most of it in each step. */
 static bool is_changing(const struct own_times *own, size_t index, double sign, double together)
 {
     double most = sign * own_steps_most(&own->steps, index);
@@ -136,7 +136,7 @@ static bool is_changing(const struct own_times *own, size_t index, double sign, 
            own_steps_change(&own->steps, index, sign > 0);
 }
 
-/* Q8.6: finds the ranks that alone differ as the path does, if they are half of all or fewer. */
+/* Q8.6: finds the ranks that alone differ like the path, if they are at most half of all. */
 static bool find_ranks(const struct own_times *own, struct causes *causes, size_t index,
                        double whole)
 {
@@ -167,7 +167,7 @@ static bool find_ranks(const struct own_times *own, struct causes *causes, size_
     return true;
 }
 
-/* Q8 and Q9: finds the ranks of a cause, and whether the path only moved. False if out of
+/* Q8 and Q9: finds the ranks of a cause, and whether it only moved on the path. False if out of
 ** memory. */
 static bool find_rank(const struct own_times *own, struct causes *causes, size_t index,
                       bool *is_moved)
@@ -198,7 +198,8 @@ static bool find_rank(const struct own_times *own, struct causes *causes, size_t
     return cause->changing || !supported || find_ranks(own, causes, index, whole);
 }
 
-/* What moved is communication, if that differs by half of its net on each rank that has it (Q9). */
+/* Names moved time after communication that differs by half of its net on each rank that has it
+** (Q9). */
 static void name_moved(const struct own_times *own, const struct causes *causes,
                        const bool *is_moved, struct cause *moved)
 {
@@ -219,8 +220,8 @@ static void name_moved(const struct own_times *own, const struct causes *causes,
     }
 }
 
-/* Q9.3: where what moved makes half of the difference and hardly cancels, the path did not move: it
-** has more of it, on whatever rank. Communication may wait, and stays. */
+/* Q9.3: if moved causes explain half of the difference and hardly cancel, the path did not move. It
+** has more of them, on varying ranks. Communication remains moved, because it may be a wait. */
 static void keep_unmoved(struct causes *causes, bool *is_moved)
 {
     wide_time more = 0, less = 0;
@@ -241,7 +242,7 @@ static void keep_unmoved(struct causes *causes, bool *is_moved)
     }
 }
 
-/* Adds a cause to that of what moved, which is the first of them. */
+/* Adds a cause to the cause of moved time. */
 static void add_moved(const struct causes *causes, struct cause *moved, const struct cause *cause)
 {
     cause_parts_join(causes, moved, cause);

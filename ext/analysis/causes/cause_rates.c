@@ -7,9 +7,9 @@
 #include "base/memory.h"
 #include "naming/collective_name.h"
 
-enum { MOST_RATED_RANKS = 16 }; /* of a group, which are like each other */
+enum { MOST_RATED_RANKS = 16 }; /* ranks of a group to read; they resemble each other */
 
-/* What a kernel does, where a cause may have several names of it (L12.4). */
+/* Writes the operation of a kernel, because a cause may cover several names of it (L12.4). */
 static size_t does(const struct name *name, char *text)
 {
     size_t length = collective_write(name, text);
@@ -55,7 +55,7 @@ bool collective_rate_has(const struct cause_rates *rates, const struct collectiv
     return false;
 }
 
-/* Sums up what a cause is made of on a rank. Returns whether both sides have any. */
+/* Sums up a cause's collectives on one rank. Returns whether both sides have any. */
 static bool sum_up(struct cause_split *split, const struct name *name,
                    const struct cause_rates *rates, long rank, bool exact)
 {
@@ -75,8 +75,8 @@ static bool sum_up(struct cause_split *split, const struct name *name,
     return split->calls[0] > 0 && split->calls[1] > 0 && split->ns[0] > 0 && split->ns[1] > 0;
 }
 
-/* The collectives of control whose transfers differ most from those of the same group of test;
-** NULL: control has none of the name. */
+/* Returns control's collectives whose transfers differ most from the same group's in test; NULL if
+** control has none of the name. */
 static const struct collective_rate *find_group(const struct name *name,
                                                 const struct cause_rates *rates, bool exact)
 {
@@ -101,7 +101,7 @@ static const struct collective_rate *find_group(const struct name *name,
     return found;
 }
 
-/* Finds the rank of that group whose transfers tell most of a cause. */
+/* Finds the rank of that group whose transfers explain a cause best. */
 static bool find_rank(struct cause_split *best, const struct name *name, double whole,
                       const struct cause_rates *rates, bool exact)
 {

@@ -9,10 +9,10 @@
 #include "moved_time.h"
 #include "recomputed.h"
 
-/* While causes are found. */
+/* The state of the search. */
 struct finder {
     struct causes *causes;
-    struct cause_parts *parts; /* causes->parts */
+    struct cause_parts *parts; /* the same as causes->parts */
     const struct stopper *stopper;
     struct failure *failure;
 };
@@ -30,7 +30,8 @@ static bool same_group(const struct finder *finder, const struct cause_part *a,
     return x->step_class == y->step_class && x->family == y->family;
 }
 
-/* The index of the late area (L2.3) that a part is in; their number if it is in none. */
+/* Returns the index of the late area (L2.3) around a part; the number of late areas if there is
+** none. */
 static size_t late_area_of(const struct finder *finder, const struct cause_part *part)
 {
     const struct cause_place *place = place_of(finder, part);
@@ -40,7 +41,7 @@ static size_t late_area_of(const struct finder *finder, const struct cause_part 
     return i;
 }
 
-/* What a part is unless it was replaced. */
+/* Returns the kind of a part unless it is replaced. */
 static enum cause_kind kind_of_class(enum step_class step_class)
 {
     switch (step_class) {
@@ -60,7 +61,7 @@ static enum cause_kind kind_of_class(enum step_class step_class)
     }
 }
 
-/* L2.2: marks what was replaced in the parts of a class of work and a family. */
+/* L2.2: marks replaced parts among the parts of one class of device work and one family. */
 static void find_replaced(struct cause_part *parts, size_t count, const int64_t *windows,
                           wide_time delta)
 {
@@ -76,7 +77,7 @@ static void find_replaced(struct cause_part *parts, size_t count, const int64_t 
             int to = 1 - from;
             bool replaces = from == 0 ? cause_part_came(&parts[i]) : time[1] == 0;
             if (!replaces && 4 * time[to] * windows[from] >= 3 * time[from] * windows[to])
-                continue; /* has not lost a quarter */
+                continue; /* lost less than a quarter */
             if (round == 0) {
                 more += parts[i].diff > 0 ? parts[i].diff : 0;
                 less += parts[i].diff < 0 ? parts[i].diff : 0;
@@ -87,8 +88,8 @@ static void find_replaced(struct cause_part *parts, size_t count, const int64_t 
         }
 }
 
-/* L2.7: whether a part has no family but its own name: nothing says where in the program it is; or
-** it is communication. */
+/* L2.7: whether a part appeared or vanished outside of families: only its own name locates it in
+** the program, or it is communication. */
 static bool is_loose(const struct finder *finder, const struct cause_part *part,
                      enum step_class step_class)
 {
@@ -99,7 +100,7 @@ static bool is_loose(const struct finder *finder, const struct cause_part *part,
            (cause_part_came(part) || part->time[1] == 0);
 }
 
-/* L2.7: marks what replaced other parts of a class outside of families. */
+/* L2.7: marks parts of a class that replaced others outside of families. */
 static void find_loose(struct finder *finder, enum step_class step_class, wide_time delta)
 {
     struct cause_part *parts = finder->parts->items;
@@ -119,13 +120,13 @@ static void find_loose(struct finder *finder, enum step_class step_class, wide_t
         }
 }
 
-/* L12.3: whether so much of a part that one side has moved that its name says little. */
+/* L12.3: whether so much of a one-sided part moved that its name means little. */
 static bool has_moved(const struct finder *finder, const struct cause_part *part)
 {
     return part->moved && 10 * part->shifted * finder->causes->windows[1] > wide_size(part->diff);
 }
 
-/* L2.2 to L2.5, L8.4: the kinds of all parts. */
+/* Finds the kinds of all parts: L2.2 to L2.5, L8.4. */
 static void find_kinds(struct finder *finder)
 {
     struct cause_part *parts = finder->parts->items;
@@ -162,7 +163,7 @@ static void find_kinds(struct finder *finder)
     find_loose(finder, CLASS_COMM, delta);
 }
 
-/* Whether a part belongs to a cause of several names. */
+/* Whether a part belongs to a cause with several names. */
 static bool belongs(const struct finder *finder, const struct cause_part *part,
                     const struct cause *cause)
 {
@@ -187,12 +188,12 @@ static void add_part(const struct finder *finder, struct cause *cause,
     cause->shifted += part->shifted * finder->causes->windows[1];
 }
 
-/* Makes a cause of each single part, and of all of the other parts that belong together. */
+/* Makes a cause of each single part, and one of each group of other parts. */
 static bool make_causes(struct finder *finder)
 {
     struct causes *causes = finder->causes;
     size_t areas = finder->parts->late_area_count;
-    /* by late area, then by kind: the last cause of several names, plus 1 */
+    /* by late area, then by kind: index of the last cause with several names, plus 1 */
     size_t *shared = memory_zeroed(areas + CAUSE_MERGED, sizeof *shared);
     bool done = shared;
     for (size_t i = 0; i < finder->parts->count && done; i++) {
@@ -230,7 +231,7 @@ static bool make_causes(struct finder *finder)
     return done || failure_memory(finder->failure);
 }
 
-/* Lists what was replaced. */
+/* Lists the replaced parts of each cause. */
 static bool list_replaced(struct finder *finder)
 {
     struct causes *causes = finder->causes;
@@ -247,11 +248,12 @@ static bool list_replaced(struct finder *finder)
     return causes->replaced || failure_memory(finder->failure);
 }
 
-/* Names each cause of what was replaced after its longest new part, without one its longest old. */
+/* Names each replacement after its longest new part, or after its longest old part if it has no new
+** one. */
 static void name_replaced(struct finder *finder)
 {
     const struct cause_part **best =
-        memory_zeroed(finder->causes->count, sizeof *best); /* by cause */
+        memory_zeroed(finder->causes->count, sizeof *best); /* the chosen part by cause */
     if (!best) {
         failure_memory(finder->failure);
         return;
@@ -278,7 +280,7 @@ static void name_replaced(struct finder *finder)
     memory_free(best);
 }
 
-/* Gives what synchronizes its name. */
+/* Names synchronization causes after the operator that waits longest. */
 static bool name_synchronized(struct finder *finder)
 {
     struct causes *causes = finder->causes;
@@ -308,7 +310,7 @@ static int area_order(const void *a, const void *b)
     return order ? order : COMPARE(x->area, y->area);
 }
 
-/* Those that differ most first. */
+/* Largest differences first. */
 static int spread_order(const void *a, const void *b)
 {
     const struct area_diff *x = a, *y = b;
@@ -317,7 +319,7 @@ static int spread_order(const void *a, const void *b)
     return order ? order : cause_name_order(x->causes, x->area, y->area);
 }
 
-/* The differences of all causes by area, ordered by cause and area. */
+/* Returns the differences of all causes by area, sorted by cause and area. */
 static struct area_diff *collect_areas(struct finder *finder, size_t *count)
 {
     const struct causes *causes = finder->causes;
@@ -350,7 +352,7 @@ static struct area_diff *collect_areas(struct finder *finder, size_t *count)
     return items;
 }
 
-/* L2.6, for the areas of one cause, ordered by spread_order(). */
+/* L2.6 for the areas of one cause, sorted by spread_order(). */
 static void find_only_in(struct causes *causes, const struct area_diff *areas, size_t count)
 {
     struct cause *cause = &causes->items[areas->cause];
@@ -370,7 +372,7 @@ static void find_only_in(struct causes *causes, const struct area_diff *areas, s
     cause->only_count = needed;
 }
 
-/* L2.6 */
+/* L2.6: finds the areas that explain most of each cause. */
 static bool find_areas(struct finder *finder)
 {
     struct causes *causes = finder->causes;

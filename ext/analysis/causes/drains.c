@@ -15,11 +15,11 @@
 struct wait {
     int64_t start, end; /* ns */
     uint32_t operator_id; /* id in drains.names */
-    uint32_t slot;      /* of its rank */
-    uint32_t window;    /* its step, among the chosen ones of its slot and side; NOT_CHOSEN */
+    uint32_t slot;      /* slot of its rank */
+    uint32_t window;    /* index of its step among the chosen of its slot and side, or NOT_CHOSEN */
     uint32_t member;
     int side;
-    bool more; /* its operator waits more often on its side than on the other */
+    bool more; /* its operator waits more often on this side */
 };
 
 struct drain_finder {
@@ -30,18 +30,18 @@ struct drain_finder {
     struct wait *waits;
     size_t count, capacity;
     size_t slots;
-    uint32_t (*windows)[2]; /* chosen steps by slot and side */
+    uint32_t (*windows)[2]; /* number of chosen steps by slot and side */
 };
 
-/* While the waits of a member are collected. */
+/* The state while the waits of a member are collected. */
 struct wait_collector {
     struct drain_finder *finder;
     const struct trace_member *member;
-    unsigned char *waits; /* by name id: whether a call of the name waits */
+    unsigned char *waits; /* by name id: whether calls of this name wait */
     uint32_t *windows;    /* by iteration */
     char *scratch;        /* room for the longest name */
-    size_t next[2];       /* index of the next step that takes_part() meets: its, the profiler's */
-    struct wait wait;     /* what waits of the member have in common */
+    size_t next[2]; /* index of the next step for takes_part(): the member's and the profiler's */
+    struct wait wait;     /* a template for the member's waits */
 };
 
 static bool is_call(const struct columns *columns, size_t row)
@@ -74,7 +74,7 @@ static bool takes_part(void *argument, size_t row)
                                       row_is(file, row, CATEGORY_OPERATOR)));
 }
 
-/* Writes the stable name of a wait. L2.1: if the other side calls CUDA, hipX counts as cudaX. */
+/* Writes the stable name of a wait. L2.1: hipX counts as cudaX if the other side calls CUDA. */
 static size_t write_name(const struct wait_collector *collector, const struct name *name)
 {
     if (!collector->finder->drains->as_cuda[collector->wait.side] ||
@@ -104,7 +104,7 @@ static bool add_wait(struct wait_collector *collector, const struct span *span, 
     return true;
 }
 
-/* Kinds of the spans of a thread. */
+/* Kinds of spans. */
 enum span_kind { SPAN_WAIT, SPAN_ATEN, SPAN_OPERATOR };
 
 static bool is_kind(const struct wait_collector *collector, const struct span *span,
@@ -116,8 +116,8 @@ static bool is_kind(const struct wait_collector *collector, const struct span *s
            (kind != SPAN_ATEN || begins(name->text, name->text + name->length, "aten::"));
 }
 
-/* The outermost span of a kind around spans[i], or NULL. `first` is that of the call before, for a
-** smaller i: what did not hold that span has ended. */
+/* Returns the outermost span of a kind around spans[i], or NULL. `first` keeps the result of the
+** previous call, which had a smaller i: spans before it have ended. */
 static const struct span *outermost(const struct wait_collector *collector, enum span_kind kind,
                                     const struct span *spans, size_t i, size_t *first)
 {
@@ -127,7 +127,7 @@ static const struct span *outermost(const struct wait_collector *collector, enum
     return *first < i ? &spans[*first] : NULL;
 }
 
-/* Adds the waits of a thread, whose spans are sorted from outer to inner (L8.1). */
+/* Adds the waits of a thread (L8.1). Its spans are sorted from outer to inner. */
 static bool add_thread(struct wait_collector *collector, const struct span *spans, size_t count)
 {
     size_t first[] = {[SPAN_WAIT] = 0, [SPAN_ATEN] = 0, [SPAN_OPERATOR] = 0};
@@ -136,7 +136,7 @@ static bool add_thread(struct wait_collector *collector, const struct span *span
             return false;
         if (!is_kind(collector, &spans[i], SPAN_WAIT) ||
             outermost(collector, SPAN_WAIT, spans, i, &first[SPAN_WAIT]))
-            continue; /* no wait, or the driver's call in that of the runtime */
+            continue; /* no wait, or a driver call inside its runtime call */
         const struct span *named =
             outermost(collector, SPAN_ATEN, spans, i, &first[SPAN_ATEN]);
         if (!named)
@@ -147,7 +147,7 @@ static bool add_thread(struct wait_collector *collector, const struct span *span
     return true;
 }
 
-/* Marks the names of calls that wait. Returns whether there are any. */
+/* Marks the names of waiting calls. Returns whether there are any. */
 static bool mark_names(struct wait_collector *collector)
 {
     const struct trace_file *file = collector->member->file;
@@ -172,7 +172,8 @@ static void number_windows(struct wait_collector *collector, const struct step_c
             collector->windows[i] = (*next)++;
 }
 
-/* The slot of a member: the place of its rank among the ranks of control, or their number. */
+/* Returns the slot of a member: its rank's index in control, or control's number of ranks if it is
+** absent there. */
 static size_t slot_of(const struct drain_side *sides, int side, size_t index)
 {
     const struct trace *control = sides[0].trace, *trace = sides[side].trace;
@@ -220,13 +221,13 @@ static int wait_order(const void *a, const void *b)
     return order ? order : COMPARE(x->window, y->window);
 }
 
-/* The waits of an operator in each step of a rank. */
+/* The waits of one operator on one rank. */
 struct counted {
-    size_t low, high; /* how many in a step */
+    size_t low, high; /* range of the number per step */
     wide_time time;   /* ns */
 };
 
-/* Counts waits, which are in the order of their windows. */
+/* Counts waits, which are sorted by window. */
 static struct counted count_waits(const struct wait *waits, size_t count, size_t windows)
 {
     struct counted found = {SIZE_MAX, 0, 0};
@@ -241,8 +242,8 @@ static struct counted count_waits(const struct wait *waits, size_t count, size_t
     return found;
 }
 
-/* L8.2: marks the waits of operators that wait more often on a side, on the ranks where they do,
-** and adds up by operator how long these are in a step, times the steps of both sides. */
+/* L8.2: marks the waits of operators that wait more often on a side, on the ranks where they do.
+** Adds up the length of these waits by operator, times the steps of the other side. */
 static bool compare_waits(struct drain_finder *finder, const int64_t *windows, wide_time *times)
 {
     struct wait *waits = finder->waits;
@@ -268,7 +269,8 @@ static bool compare_waits(struct drain_finder *finder, const int64_t *windows, w
     return true;
 }
 
-/* L8.2 and L8.4: what waits more often, and which of these longest; ties: by name. */
+/* L8.2 and L8.4: counts the operators that wait more often, and finds the one that waits longest;
+** ties: by name. */
 static bool find_operators(struct drain_finder *finder)
 {
     struct drains *drains = finder->drains;
@@ -300,14 +302,14 @@ static int end_order(const void *a, const void *b)
     return order ? order : COMPARE(x->more, y->more);
 }
 
-/* L8.3, of a member: `waits` are its own, by their end. */
+/* L8.3 for one member. `waits` are the member's, sorted by their end. */
 static bool add_times(struct drain_finder *finder, const struct wait *waits, size_t count,
                       struct intervals *times)
 {
     const struct trace *trace = finder->sides[waits->side].trace;
     struct busy busy = {.items = NULL};
     size_t next = 0;
-    wide_time lead = 0; /* by how much the host would be further ahead */
+    wide_time lead = 0; /* ns by which the host would be further ahead */
     if (!busy_make(&busy, trace->members[waits->member].file, finder->stopper, finder->failure))
         return false;
     bool done = true;
@@ -363,7 +365,7 @@ static bool find_times(struct drain_finder *finder)
     return true;
 }
 
-/* Notes whether a side calls CUDA, and HIP. */
+/* Finds whether a side calls CUDA, and whether it calls HIP. */
 static bool note_calls(struct drain_finder *finder, int side, bool *calls)
 {
     static const char *const runtimes[] = {"cuda", "hip"};
@@ -384,7 +386,7 @@ static bool note_calls(struct drain_finder *finder, int side, bool *calls)
     return true;
 }
 
-/* L2.1. */
+/* L2.1: finds the side whose HIP calls count as CUDA calls. */
 static bool find_runtimes(struct drain_finder *finder)
 {
     bool calls[2][2] = {{false, false}, {false, false}};
@@ -397,7 +399,8 @@ static bool find_runtimes(struct drain_finder *finder)
     return true;
 }
 
-/* Whether both sides chose the same ranks. Uses finder->windows, which are 0 before and after. */
+/* Whether both sides chose the same ranks. Uses finder->windows as scratch: zero before and
+** after. */
 static bool same_ranks(struct drain_finder *finder)
 {
     bool same = true;

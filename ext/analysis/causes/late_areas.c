@@ -3,15 +3,15 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-/* The time of a part in an area, or of an area. Times are ns, times the windows of the other
+/* The late time of a part in an area, or of a whole area, in ns times the windows of the other
 ** side. */
 struct late_time {
     const struct causes *causes;
-    uint32_t area; /* id in causes.names; NAME_NONE: outside of all areas */
+    uint32_t area; /* id in causes.names; NAME_NONE: outside of areas */
     size_t part;
     wide_time time[2];
-    wide_time largest; /* of an area: the largest |difference| of a part in it */
-    wide_time all;     /* of an area: the time of both sides, that of its work included */
+    wide_time largest; /* areas only: largest |difference| of a part in it */
+    wide_time all;     /* areas only: time of both sides, including device work */
 };
 
 static wide_time difference(const struct late_time *of)
@@ -26,7 +26,7 @@ static int part_order(const void *a, const void *b)
     return order ? order : COMPARE(x->part, y->part);
 }
 
-/* Those that differ most first. */
+/* Largest differences first. */
 static int area_order(const void *a, const void *b)
 {
     const struct late_time *x = a, *y = b;
@@ -34,7 +34,7 @@ static int area_order(const void *a, const void *b)
     return order ? order : cause_name_order(x->causes, x->area, y->area);
 }
 
-/* Collects the times of parts by area. Returns how many there are. */
+/* Collects the times of parts by area, and returns their number. */
 static size_t collect(const struct cause_parts *parts, const struct causes *causes,
                       struct late_time *times)
 {
@@ -56,7 +56,7 @@ static size_t collect(const struct cause_parts *parts, const struct causes *caus
     return count;
 }
 
-/* Adds up ordered times by part, then by area. Returns the number of areas. */
+/* Adds up sorted times by part, then by area. Returns the number of areas. */
 static size_t add_up(struct late_time *times, size_t count)
 {
     size_t areas = 0;
@@ -80,8 +80,8 @@ static size_t add_up(struct late_time *times, size_t count)
     return areas;
 }
 
-/* Adds the time of the work of each area to that of its late time. Returns the time of all places;
-** below 0 on failure. */
+/* Adds the device work of each area to its late time. Returns the total time of all places, or a
+** negative number on failure. */
 static wide_time add_work(const struct cause_parts *parts, const struct causes *causes,
                           struct late_time *areas, size_t count, struct failure *failure)
 {
@@ -107,7 +107,8 @@ static wide_time add_work(const struct cause_parts *parts, const struct causes *
     return whole;
 }
 
-/* Chooses among ordered areas. Returns how many; they are the first of `areas` then. */
+/* Moves the areas that stand out to the front of `areas`, which are sorted. Returns their
+** number. */
 static size_t choose(struct late_time *areas, size_t count, wide_time whole, wide_time delta)
 {
     wide_time left = 0;
@@ -117,7 +118,7 @@ static size_t choose(struct late_time *areas, size_t count, wide_time whole, wid
     for (size_t i = 0; i < count; i++) {
         const struct late_time area = areas[i];
         wide_time size = wide_size(difference(&area));
-        /* products of such sums do not fit */
+        /* in floating point because products of such sums overflow */
         bool stands_out = (double)size * (double)whole >= 2 * (double)left * (double)area.all;
         if (area.area == NAME_NONE || size == 0 || 2 * size < left || 20 * size < delta ||
             !stands_out)
@@ -130,7 +131,7 @@ static size_t choose(struct late_time *areas, size_t count, wide_time whole, wid
     return chosen;
 }
 
-/* Moves what is in the chosen areas to parts of their own. */
+/* Splits parts, so that each chosen area has parts of its own. */
 static bool split(struct cause_parts *parts, const struct causes *causes,
                   const struct late_time *areas, size_t count, const struct stopper *stopper,
                   struct failure *failure)

@@ -4,32 +4,32 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-/* Among what the time of a place may move. */
+/* The places among which time may move. */
 enum pool {
     POOL_OWN,  /* places of one class and one kernel or innermost operator */
-    POOL_REST, /* gaps, the queue, and what the host is in on one side only */
-    POOL_NONE  /* it stays */
+    POOL_REST, /* gaps, queued time, and host events of one side only */
+    POOL_NONE  /* time stays in its place */
 };
 
 struct settling {
     struct cause_parts *parts;
     const struct causes *causes;
-    unsigned char *sides; /* by class and id of a unit: bit 0 if control has it, bit 1 if test */
+    unsigned char *sides; /* by class and unit id: bit 0 if control has it, bit 1 if test has it */
 };
 
-/* A place, while places are grouped. */
+/* A place in a group. */
 struct grouped {
     const struct settling *settling;
     size_t place;
     enum pool pool;
 };
 
-/* The places of a part in a group. */
+/* The places of one part in a group. */
 struct mover {
     const struct causes *causes;
-    const struct cause_place *place; /* the first */
-    size_t first, count;             /* of the grouped */
-    wide_time time[2], diff;         /* ns; ns, times the windows of both sides */
+    const struct cause_place *place; /* the first place */
+    size_t first, count;             /* range in the grouped places */
+    wide_time time[2], diff;         /* ns; diff: ns times the windows of both sides */
 };
 
 static wide_time difference(const struct causes *causes, const wide_time *time)
@@ -47,7 +47,7 @@ static bool is_gap(enum step_class step_class)
     return step_class == CLASS_IDLE_UNRECORDED || step_class == CLASS_UNRECORDED;
 }
 
-/* L12.1 */
+/* L12.1: returns the pool of a place. */
 static enum pool pool_of(const struct settling *settling, const struct cause_place *place)
 {
     enum step_class class = place->step_class;
@@ -92,7 +92,7 @@ static int grouped_order(const void *a, const void *b)
     return order ? order : COMPARE(one->stage, other->stage);
 }
 
-/* Those that one side alone has first, then the largest. */
+/* Parts of one side only first, then the largest. */
 static int mover_order(const void *a, const void *b)
 {
     const struct mover *x = a, *y = b;
@@ -104,7 +104,7 @@ static int mover_order(const void *a, const void *b)
     return order ? order : cause_name_order(x->causes, x->place->family, y->place->family);
 }
 
-/* Takes time of control from a place, or gives it; `kernels` go with it. */
+/* Takes control's time from a place or, without `take`, gives it, with its share of `kernels`. */
 static void shift_place(struct cause_place *place, wide_time amount, bool take, bool one_sided,
                         int64_t *kernels, wide_time left)
 {
@@ -118,8 +118,9 @@ static void shift_place(struct cause_place *place, wide_time amount, bool take, 
     place->received += take ? -amount : amount;
 }
 
-/* Takes time of control from the places of a mover that lost it, or gives it to those that gained
-** it, those that did so most first. What division leaves over is of the first that has room. */
+/* Takes control's time from the places of a mover that lost it or, without `take`, gives it to the
+** places that gained it, largest change first. A remainder of the division goes to the first place
+** with room. */
 static void shift(const struct settling *settling, const struct grouped *grouped,
                   const struct mover *mover, wide_time amount, bool take, int64_t *kernels)
 {
@@ -140,7 +141,7 @@ static void shift(const struct settling *settling, const struct grouped *grouped
         }
 }
 
-/* Moves as much as both allow from a mover that lost time to one that gained it. */
+/* Moves the largest possible amount from a mover that lost time to one that gained it. */
 static void shift_between(const struct settling *settling, const struct grouped *grouped,
                           struct mover *from, struct mover *to)
 {
@@ -153,7 +154,7 @@ static void shift_between(const struct settling *settling, const struct grouped 
     to->diff -= amount * settling->causes->windows[1];
 }
 
-/* Moves what the losers of a group lost to its gainers. */
+/* Moves the lost time of a group to the movers that gained time. */
 static void settle(const struct settling *settling, const struct grouped *grouped,
                    struct mover *movers, size_t count)
 {
@@ -177,7 +178,7 @@ static int gap_order(const void *a, const void *b)
     return order ? order : mover_order(a, b);
 }
 
-/* Settles a group; of the rest the gaps by themselves before all (L12.2). */
+/* Settles a group. In POOL_REST, gaps settle among themselves first (L12.2). */
 static bool settle_group(const struct settling *settling, const struct grouped *grouped,
                          struct mover *movers, size_t count, bool rest,
                          const struct stopper *stopper, struct failure *failure)
@@ -194,7 +195,7 @@ static bool settle_group(const struct settling *settling, const struct grouped *
     return true;
 }
 
-/* Adds up the places of a part in a group, from the one at `*i` on, which is left behind them. */
+/* Adds up the places of a part in a group, from `*i` on. Sets `*i` to their end. */
 static struct mover take_mover(const struct settling *settling, const struct grouped *grouped,
                                size_t count, size_t *i)
 {
@@ -214,7 +215,6 @@ static struct mover take_mover(const struct settling *settling, const struct gro
     return mover;
 }
 
-/* Settles all groups. */
 static bool settle_groups(const struct settling *settling, const struct grouped *grouped,
                           size_t count, const struct stopper *stopper, struct failure *failure)
 {
@@ -232,7 +232,7 @@ static bool settle_groups(const struct settling *settling, const struct grouped 
     return done;
 }
 
-/* Whether a gap (A5.4) is before or after an event of this name. */
+/* Whether an event of this name is next to a gap (A5.4). */
 static bool is_beside(const struct name *gap, const struct name *name)
 {
     static const char *const froms[] = {"between ", "after ", "before "};
@@ -253,13 +253,13 @@ static bool is_beside(const struct name *gap, const struct name *name)
     return false;
 }
 
-/* The parts of some places that settle_groups() did not settle whole. */
+/* Parts with a difference that remains after settle_groups(). */
 struct leftovers {
     struct mover *items;
     size_t count;
 };
 
-/* Adds a part, if it is a gap that one side has (`gaps`), or time of the host in an event. */
+/* Adds a part if it is a gap of one side (`gaps`) or time of the host in an event. */
 static void add_left(const struct settling *settling, const struct grouped *grouped,
                      const struct mover *mover, bool gaps, struct leftovers *left)
 {
@@ -276,7 +276,7 @@ static void add_left(const struct settling *settling, const struct grouped *grou
         left->items[left->count++] = *mover;
 }
 
-/* Lists the parts that are left, the largest first. */
+/* Lists the remaining parts, largest first. */
 static bool list_left(const struct settling *settling, const struct grouped *grouped, size_t count,
                       bool gaps, struct leftovers *left, const struct stopper *stopper,
                       struct failure *failure)
@@ -292,7 +292,7 @@ static bool list_left(const struct settling *settling, const struct grouped *gro
                       failure);
 }
 
-/* Moves what is left of gaps that one side has from or to the events beside them (L12.5). */
+/* Moves the rest of one-sided gaps between them and the events next to them (L12.5). */
 static bool settle_beside(const struct settling *settling, const struct grouped *grouped,
                           size_t count, const struct stopper *stopper, struct failure *failure)
 {
@@ -345,7 +345,7 @@ bool moved_time_same_names(struct cause_parts *parts, struct causes *causes,
                            struct failure *failure)
 {
     size_t count = causes->names.count;
-    unsigned char *sides = memory_zeroed(count + 1, 1); /* by id: which sides have it */
+    unsigned char *sides = memory_zeroed(count + 1, 1); /* by id: bits of the sides */
     for (size_t i = 0; sides && i < parts->place_count; i++) {
         const struct cause_place *place = &parts->places[i];
         const uint32_t ids[] = {place->name, place->unit, place->family};

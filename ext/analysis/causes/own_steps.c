@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-/* The steps that any rank of a side has. */
+/* Lists the steps that any rank of a side has. */
 static bool list_numbers(struct own_steps *steps, int side, const struct cause_ranks *of)
 {
     size_t count = attribution_count(of->attribution);
@@ -17,7 +17,7 @@ static bool list_numbers(struct own_steps *steps, int side, const struct cause_r
     return numbers;
 }
 
-/* Communication, and what is 1 % of all that changed. */
+/* Selects communication, and causes with at least 1 % of all changes. */
 static bool is_looked_at(const struct causes *causes, size_t cause, wide_time changes)
 {
     return causes->items[cause].step_class == CLASS_COMM ||
@@ -63,7 +63,7 @@ void own_steps_add(struct own_steps *steps, const struct causes *causes, int sid
     }
 }
 
-/* ns per step of a side; NAN: no step has it. */
+/* Returns the mean per step of a side in ns; NAN with `least` if no step has the cause. */
 static double mean(const struct own_steps *steps, size_t cause, int side, bool least)
 {
     double sum = 0;

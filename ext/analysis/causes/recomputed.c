@@ -18,7 +18,7 @@ static int op_order(const void *a, const void *b)
     return COMPARE(x->op, y->op);
 }
 
-/* The longest first. */
+/* Longest first. */
 static int time_order(const void *a, const void *b)
 {
     const struct inner *x = a, *y = b;
@@ -37,7 +37,7 @@ static bool is_optimizer(const struct causes *causes, uint32_t area)
     return name && begins(name->text, name->text + name->length, "Optimizer.");
 }
 
-/* By operator: bit 0 if control computes it in the forward pass, bit 1 if test does. */
+/* Returns by operator: bit 0 if control computes it in the forward pass, bit 1 if test does. */
 static unsigned char *find_forward(const struct causes *causes)
 {
     const struct cause_parts *parts = causes->parts;
@@ -54,7 +54,7 @@ static unsigned char *find_forward(const struct causes *causes)
     return forward;
 }
 
-/* Collects the times of the operators in a cause. Returns how many there are. */
+/* Collects the times of the operators in a cause, and returns their number. */
 static size_t collect(const struct causes *causes, const struct cause *cause, struct inner *items)
 {
     const struct cause_parts *parts = causes->parts;
@@ -74,7 +74,7 @@ static size_t collect(const struct causes *causes, const struct cause *cause, st
     return count;
 }
 
-/* Adds up ordered times by operator. Returns how many there are. */
+/* Adds up sorted times by operator, and returns their number. */
 static size_t add_up(struct inner *items, size_t count)
 {
     size_t kept = 0;
@@ -87,8 +87,8 @@ static size_t add_up(struct inner *items, size_t count)
     return kept;
 }
 
-/* Keeps of operators those of the forward pass that the shorter side does not compute in the cause.
-** Returns how many; 0 if they are too few, or make up too little of it. */
+/* Keeps the forward operators that the shorter side does not compute in the cause. Returns their
+** number; 0 if they are too few, or explain too little of it. */
 static size_t keep(const struct cause *cause, const unsigned char *forward, struct inner *items,
                    size_t count)
 {

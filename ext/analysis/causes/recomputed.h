@@ -6,7 +6,7 @@
 
 #include "causes.h"
 
-/* Finds them for each cause, before causes are merged. */
+/* Finds these operators for each cause. Call it before merging causes. */
 bool recomputed_find(struct causes *causes, const struct stopper *stopper,
                      struct failure *failure);
 
