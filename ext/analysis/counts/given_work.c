@@ -3,14 +3,14 @@
 #include "base/memory.h"
 #include "base/wide.h"
 
-/* L5.7: of the device time that an operator changed by, the part in others, from which on it has no
-** row. */
+/* L5.7: an operator has no row if other operators took over this part of its changed device
+** time. */
 #define GIVEN_PART 0.5
 
-/* The runs of a kernel of both sides; arrays are by side. */
+/* The executions of a kernel on both sides; arrays are by side. */
 struct kernel_runs {
     uint32_t kernel;
-    size_t first[2], count[2]; /* in side_runs.work, by window */
+    size_t first[2], count[2]; /* range in side_runs.work, by window */
 };
 
 /* By kernel, then by window. */
@@ -31,7 +31,7 @@ bool given_work_sort(struct side_runs *sides, const struct stopper *stopper,
     return true;
 }
 
-/* Goes on to the next kernel; from a zeroed struct to the first. False: there is none. */
+/* Moves to the next kernel; a zeroed struct starts at the first. False: there is none. */
 static bool next_kernel(struct kernel_runs *runs, const struct side_runs *sides)
 {
     runs->kernel = NAME_NONE;
@@ -49,25 +49,25 @@ static bool next_kernel(struct kernel_runs *runs, const struct side_runs *sides)
     return runs->kernel != NAME_NONE;
 }
 
-/* The fewest and the most in a step. */
+/* The minimum and maximum per step. */
 struct count_range {
     uint32_t low, high;
 };
 
-/* Adds the count of a step to a range. `windows`: how many steps were added before. */
+/* Adds the count of one step to a range. `windows`: number of steps added before. */
 static void widen(struct count_range *range, uint32_t count, size_t windows)
 {
     range->low = windows == 0 || count < range->low ? count : range->low;
     range->high = count > range->high ? count : range->high;
 }
 
-/* How much more a step of `more` has than one of `less`, at least. */
+/* Returns how many more executions each step of `more` has at least, compared to `less`. */
 static uint32_t surely_more(const struct count_range *more, const struct count_range *less)
 {
     return more->low > less->high ? more->low - less->high : 0;
 }
 
-/* How often a step of a side launches a kernel by itself and in graphs. */
+/* Finds how often the steps of a side launch a kernel outside of graphs and in graphs. */
 static void find_ranges(const struct side_runs *side, size_t first, size_t count,
                         struct count_range *alone, struct count_range *replayed)
 {
@@ -85,7 +85,8 @@ static void find_ranges(const struct side_runs *side, size_t first, size_t count
         alone->low = replayed->low = 0;
 }
 
-/* How often a step of one side launches a kernel by itself that the other side runs in graphs. */
+/* Returns how many launches of a kernel per step one side has outside of graphs, and the other side
+** in graphs. */
 static uint32_t goes_to_graphs(const struct kernel_runs *runs, const struct side_runs *sides,
                                int from)
 {
@@ -97,7 +98,8 @@ static uint32_t goes_to_graphs(const struct kernel_runs *runs, const struct side
     return left < came ? left : came;
 }
 
-/* The kernels that do so, by name; returns how often all do. */
+/* Marks the kernels with such launches by name id, and returns the total of these launches per
+** step. */
 static uint32_t find_moved(bool *moved, const struct side_runs *sides, int from)
 {
     struct kernel_runs runs = {.count = {0}};
@@ -110,8 +112,8 @@ static uint32_t find_moved(bool *moved, const struct side_runs *sides, int from)
     return sum;
 }
 
-/* Counts in side->counts, for each step, the operators around launches of moved kernels, or the
-** graph launches of these. `seen` has room for each operator or graph launch. */
+/* Counts in side->counts, by step, the operators around launches of moved kernels or, with
+** `graphs`, the graph launches that run them. `seen` has room for each operator or graph launch. */
 static void count_launches(const struct side_runs *side, const bool *moved, bool graphs, bool *seen)
 {
     for (size_t i = 0; i < side->work_count; i++) {
@@ -130,7 +132,7 @@ static int count_order(const void *a, const void *b)
     return COMPARE(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
-/* The range and the median of what count_launches() counts. */
+/* Finds the range and the median of the counts of count_launches(). */
 static bool measure_launches(const struct side_runs *side, const bool *moved, bool graphs,
                              struct count_range *range, double *median,
                              const struct stopper *stopper, struct failure *failure)
@@ -179,7 +181,7 @@ bool given_work_to_graphs(struct graph_change *change, size_t names, const struc
     return done;
 }
 
-/* What a side launches of a kernel in a subject that changed. */
+/* A launch of a kernel on one side, in a subject that changed. */
 struct share {
     subject of;
     uint32_t kernel, side;
@@ -229,11 +231,11 @@ static bool add_shares(struct given_shares *shares, const bool *changed,
     return done;
 }
 
-/* Of a kernel, in all operators. */
+/* Sums of a kernel over all operators. */
 struct kernel_sums {
     int64_t counts[2];
-    int64_t mean; /* ns, of the durations of both sides */
-    bool moved;   /* into graphs, or out of them */
+    int64_t mean; /* ns: mean duration on both sides */
+    bool moved;   /* moved into graphs, or out of them */
 };
 
 static struct kernel_sums *sum_kernels(size_t names, const struct side_runs *sides)
@@ -254,7 +256,7 @@ static struct kernel_sums *sum_kernels(size_t names, const struct side_runs *sid
     return sums;
 }
 
-/* How much more often something runs in test, times the steps of both sides. */
+/* Returns how much more often something executes in test, times the steps of both sides. */
 static wide_time more_often(const int64_t *counts, const struct side_runs *sides)
 {
     return (wide_time)counts[1] * sides[0].windows - (wide_time)counts[0] * sides[1].windows;

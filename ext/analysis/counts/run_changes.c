@@ -19,23 +19,23 @@ struct run_finder {
     struct side_runs sides[2];
     size_t subjects;
     bool *changed;    /* by subject */
-    bool *in_graphs;  /* by subject: graphs run what it gave away (L5.7) */
-    int64_t *numbers; /* scratch, for all executions and all windows */
+    bool *in_graphs;  /* by subject: its work moved into graphs or out of them (L5.7) */
+    int64_t *numbers; /* scratch for all executions and all windows */
 };
 
-/* The last end of the executions of a name on a thread. */
+/* The latest end among the executions of a name on a thread. */
 struct reach {
     int64_t end;
     bool known;
     uint32_t track;
 };
 
-/* While the executions of a file are collected. */
+/* The state while the executions of a file are collected. */
 struct run_collector {
     struct run_finder *finder;
     struct side_runs *side;
     const struct trace_member *member;
-    uint32_t *names;     /* by name id of the file: id of its stable name; NAME_NONE: not yet */
+    uint32_t *names;     /* by name id of the file: id of its stable name, or NAME_NONE at first */
     uint32_t *windows;   /* by iteration; WINDOW_NONE: not chosen */
     struct reach *reach; /* by name */
     uint32_t *around;    /* by row of a launch or an operator: the innermost execution there */
@@ -55,7 +55,7 @@ static bool is_operator(const struct trace_file *file, size_t row)
     return file->columns.kind[row] == KIND_HOST && row_is(file, row, CATEGORY_OPERATOR);
 }
 
-/* Selects operators, and launches if kernels are wanted. */
+/* Selects operators and, if kernels are compared, launches. */
 static bool takes_part(void *argument, size_t row)
 {
     const struct run_collector *collector = argument;
@@ -77,7 +77,7 @@ static bool add_execution(struct run_collector *collector, const struct executio
     return true;
 }
 
-/* L5.3: the name of a row; NAME_NONE if out of memory. */
+/* L5.3: returns the name id of a row; NAME_NONE if out of memory. */
 static uint32_t stable_name(struct run_collector *collector, size_t row)
 {
     const struct trace_file *file = collector->member->file;
@@ -94,7 +94,7 @@ static uint32_t stable_name(struct run_collector *collector, size_t row)
     return *id;
 }
 
-/* The innermost execution that holds an instant, of one and those around it. */
+/* Returns the innermost execution at an instant, from a given one outwards. */
 static uint32_t innermost(const struct side_runs *side, uint32_t of, int64_t at)
 {
     while (of != EXECUTION_NONE && side->items[of].start + side->items[of].dur <= at)
@@ -102,14 +102,14 @@ static uint32_t innermost(const struct side_runs *side, uint32_t of, int64_t at)
     return of;
 }
 
-/* L5.1. Spans are sorted from outer to inner, so one is in an earlier one that ends after its
-** start. */
+/* L5.1: collects the executions of a thread. Spans are sorted from outer to inner, so a span is
+** inside each earlier one that ends after its start. */
 static bool collect_thread(struct run_collector *collector, uint32_t track,
                            const struct span *spans, size_t count)
 {
     struct run_finder *finder = collector->finder;
     const struct trace_file *file = collector->member->file;
-    int64_t end = INT64_MIN; /* of all operators */
+    int64_t end = INT64_MIN; /* the latest end of the operators so far */
     uint32_t inner = EXECUTION_NONE;
     for (size_t i = 0; i < count; i++) {
         const struct span *span = &spans[i];
@@ -156,7 +156,7 @@ static bool add_work(struct run_collector *collector, const struct device_run *r
     return true;
 }
 
-/* The number of the graph launch that launches work; REPLAY_NONE: another call does. */
+/* Returns the number of a graph launch; REPLAY_NONE for another call. */
 static uint32_t replay_of(struct run_collector *collector, uint32_t launch)
 {
     const struct trace_file *file = collector->member->file;
@@ -176,7 +176,7 @@ static uint32_t replay_of(struct run_collector *collector, uint32_t launch)
     return collector->replays[launch];
 }
 
-/* L5.2. */
+/* L5.2: collects the kernels of a file. */
 static bool collect_kernels(struct run_collector *collector)
 {
     const struct columns *columns = &collector->member->file->columns;
@@ -207,7 +207,7 @@ static bool collect_kernels(struct run_collector *collector)
     return true;
 }
 
-/* Gives numbers to the chosen steps of a file; one without steps is one. */
+/* Numbers the chosen steps of a file. A file without steps is one step. */
 static void number_windows(struct run_collector *collector, const unsigned char *chosen)
 {
     const struct trace_member *member = collector->member;
@@ -264,7 +264,7 @@ static bool group_runs(struct run_finder *finder, struct side_runs *side)
     side->counts = memory_zeroed(side->windows, sizeof *side->counts);
     if (!side->first || !side->order || !side->counts)
         return failure_memory(finder->failure);
-    size_t *next = side->first + 1; /* by subject, while `order` is filled in */
+    size_t *next = side->first + 1; /* by subject: next free index, while `order` is filled */
     for (size_t i = 0; i < side->count; i++)
         next[side->items[i].of]++;
     for (size_t i = 0; i <= finder->subjects; i++) {
@@ -280,7 +280,7 @@ static bool group_runs(struct run_finder *finder, struct side_runs *side)
     return true;
 }
 
-/* Finds the range of the executions in a step; `outside`: without those that are inside others. */
+/* Finds the range of executions per step. `outside`: skip executions inside others. */
 static void find_range(struct side_runs *side, subject of, bool outside, uint32_t *low,
                        uint32_t *high)
 {
@@ -302,7 +302,7 @@ static void find_range(struct side_runs *side, subject of, bool outside, uint32_
     *high = most;
 }
 
-/* L5.4: whether a subject changed, with its ranges. */
+/* L5.4: whether the ranges of a subject are apart. Gives both ranges. */
 static bool changed_range(struct run_finder *finder, subject of, bool outside,
                           struct run_change *change)
 {
@@ -316,7 +316,7 @@ static int number_order(const void *a, const void *b)
     return COMPARE(*(const int64_t *)a, *(const int64_t *)b);
 }
 
-/* The median of the first `count` of finder->numbers, which are sorted for it. */
+/* Finds the median of the first `count` items of finder->numbers, and sorts them. */
 static bool find_median(struct run_finder *finder, size_t count, double *median)
 {
     int64_t *numbers = finder->numbers;
@@ -327,7 +327,7 @@ static bool find_median(struct run_finder *finder, size_t count, double *median)
     return true;
 }
 
-/* L5.3 and L5.6. */
+/* L5.3 and L5.6: finds the counts, the duration and the size of a change. */
 static bool measure(struct run_finder *finder, subject of, struct run_change *change)
 {
     size_t executions = 0;
@@ -365,10 +365,10 @@ static bool find_changed(struct run_finder *finder)
     return true;
 }
 
-/* L5.5. */
+/* L5.5: marks executions inside other changed operators. */
 static bool find_inside(struct run_finder *finder, struct side_runs *side)
 {
-    int64_t end = INT64_MIN; /* of the operators that changed, or are in graphs */
+    int64_t end = INT64_MIN; /* the latest end of operators that changed or moved into graphs */
     for (size_t i = 0; i < side->count; i++) {
         struct execution *execution = &side->items[i];
         if (!stopper_goes_on(finder->stopper, i, finder->failure))
@@ -384,7 +384,7 @@ static bool find_inside(struct run_finder *finder, struct side_runs *side)
     return true;
 }
 
-/* A change with its name. qsort comparators take no context, so the pointer is copied in. */
+/* A change with its name. qsort comparators take no context, so each change carries the pointer. */
 struct sortable_change {
     struct run_change change;
     const struct name *name;
@@ -398,7 +398,7 @@ static int change_order(const void *a, const void *b)
     return order ? order : name_compare(x->name, y->name);
 }
 
-/* Adds what changed and is not inside others that did, sorted. */
+/* Adds the changes that are not inside other changes, sorted. */
 static bool add_changes(struct run_finder *finder)
 {
     struct run_changes *changes = finder->changes;
@@ -424,11 +424,11 @@ static bool add_changes(struct run_finder *finder)
     return done;
 }
 
-/* Gives operators, or kernels, the names that theirs are the same as (L12.4). */
+/* Replaces the names of operators, or of kernels, by their common names (L12.4). */
 static bool join_names(struct run_finder *finder, bool kernels)
 {
     struct names *names = &finder->changes->names;
-    unsigned char *has = memory_zeroed(names->count + 1, 1); /* by id: which sides */
+    unsigned char *has = memory_zeroed(names->count + 1, 1); /* by id: bits of the sides */
     uint32_t *same = NULL;
     for (int i = 0; has && i < 2; i++) {
         const struct side_runs *side = &finder->sides[i];
@@ -454,7 +454,7 @@ static bool join_names(struct run_finder *finder, bool kernels)
     return done && same;
 }
 
-/* L5.7 and C20. */
+/* L5.7 and C20: finds work that other operators or graphs took over. */
 static bool look_at_work(struct run_finder *finder)
 {
     struct run_changes *changes = finder->changes;
