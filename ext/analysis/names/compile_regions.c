@@ -8,7 +8,7 @@
 
 static const char timed[] = " (dynamo_timed)", region_name[] = "Torch-Compiled Region: ";
 
-/* What a name says of an event of a file. */
+/* The information in the name of an event. */
 enum name_says { SAYS_NOTHING, SAYS_SPAN, SAYS_ID, SAYS_REGION };
 
 static size_t without_timed(const char *name, size_t length)
@@ -69,7 +69,8 @@ int64_t compile_number(const char *id, size_t length)
     return number;
 }
 
-/* The id in `dynamo_data: fn_name=f, compile_id=0/1`, or in the name of a compiled region. */
+/* Returns the id in `dynamo_data: fn_name=f, compile_id=0/1`, or in the name of a compiled
+** region. */
 static const char *id_in(const struct name *name, size_t *length)
 {
     static const char key[] = "compile_id=";
@@ -86,7 +87,7 @@ static const char *id_in(const struct name *name, size_t *length)
     return at;
 }
 
-/* By name id: enum name_says. NULL without failure: the file has no events of the compiler. */
+/* Returns enum name_says by name id. NULL without failure: the file has no compiler events. */
 static unsigned char *read_names(const struct trace_file *file, struct failure *failure)
 {
     bool any = false;
@@ -111,7 +112,7 @@ static unsigned char *read_names(const struct trace_file *file, struct failure *
     return says;
 }
 
-/* Whether times of events can be added and subtracted. */
+/* Whether times are small enough to add and subtract without overflow. */
 static bool is_usual(int64_t start, int64_t dur)
 {
     enum { USUAL_BITS = 61 };
@@ -119,7 +120,7 @@ static bool is_usual(int64_t start, int64_t dur)
     return start > -most && start < most && dur >= 0 && dur < most;
 }
 
-/* An event of the compiler, or that tells an id. */
+/* An event of the compiler, or one that carries an id. */
 struct compile_event {
     int64_t start, end;
     uint32_t row, track;
@@ -168,9 +169,9 @@ static bool list_events(struct compile_events *events, const struct trace_file *
                       failure);
 }
 
-/* A span that is open while others are in it. */
+/* A span that still encloses later events. */
 struct open_region {
-    int64_t end, own; /* own: without what is in it */
+    int64_t end, own; /* own: time without the spans inside it */
     enum compile_phase phase;
 };
 
@@ -182,7 +183,7 @@ struct region_walk {
     struct compile_region *region;
 };
 
-/* Ends the spans that end before an instant. */
+/* Closes the spans that end at an instant or before. */
 static void end_spans(struct region_walk *walk, int64_t instant)
 {
     while (walk->depth > 0 && walk->open[walk->depth - 1].end <= instant) {
@@ -192,7 +193,7 @@ static void end_spans(struct region_walk *walk, int64_t instant)
     }
 }
 
-/* Adds a span to the region that it is in, or begins one. */
+/* Adds a span to the region around it, or starts a region. */
 static bool add_span(struct compile_regions *regions, struct region_walk *walk,
                      const struct compile_event *event, const struct name *name)
 {
@@ -234,12 +235,12 @@ static void take_id(struct compile_region *region, const struct name *name)
     region->id = region->id_length > 0 ? region->id : NULL;
 }
 
-/* Makes regions of the events, which are by thread and start. */
+/* Makes regions from events, which are sorted by thread and start. */
 static bool make_regions(struct compile_regions *regions, const struct trace_file *file,
                          const struct compile_events *events, struct region_walk *walk)
 {
     const struct columns *columns = &file->columns;
-    size_t waiting = SIZE_MAX; /* a region whose id the next compiled one tells */
+    size_t waiting = SIZE_MAX; /* a region without an id; the next compiled region may supply it */
     for (size_t i = 0; i < events->count; i++) {
         const struct compile_event *event = &events->items[i];
         const struct name *name = &file->names.items[columns->name[event->row]];

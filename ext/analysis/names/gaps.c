@@ -3,18 +3,19 @@
 #include <string.h>
 
 
-/* While gaps are found, their `after` is the step that holds them. */
+/* While gaps are found, their `after` holds their step. */
 struct gap_builder {
     struct gaps *gaps;
     const struct steps *steps;
     const struct span_line *line; /* the step at each instant */
-    size_t at;                    /* the index of the line's stretch that holds the last gap */
+    size_t at;                    /* index in `line` of the stretch with the last gap */
     const struct span **nearest;  /* by step: its event that ended last or starts next, or NULL */
     const struct stopper *stopper;
     struct failure *failure;
 };
 
-/* The step of an event or a gap, as in `nearest`; STEP_NONE. A file without steps is one. */
+/* Returns the step of a row as an index of `nearest`, or STEP_NONE. A file without steps counts as
+** one step. */
 static uint32_t step_of_row(const struct gap_builder *builder, uint32_t row)
 {
     return builder->steps->count == 0 ? 0 : step_of(builder->steps, row);
@@ -26,7 +27,7 @@ static uint32_t row_of_nearest(const struct gap_builder *builder, uint32_t step)
     return span ? span->row : ROW_NONE;
 }
 
-/* Adds the time from one instant to another, a gap for each step in it. */
+/* Adds the gaps between two instants, one per step. */
 static bool add_gaps(struct gap_builder *builder, int64_t from, int64_t to)
 {
     const struct span_line *line = builder->line;
@@ -48,8 +49,8 @@ static bool add_gaps(struct gap_builder *builder, int64_t from, int64_t to)
     return true;
 }
 
-/* Finds the gaps and what ended last before each. Spans are sorted from outer to inner, so of those
-** that end together the first one counts. */
+/* Finds the gaps, and the event that ended last before each one. Spans are sorted from outer to
+** inner, so the outermost counts if several end together. */
 static bool look_back(struct gap_builder *builder, const struct span *spans, size_t count)
 {
     int64_t reach = INT64_MIN;
@@ -66,7 +67,7 @@ static bool look_back(struct gap_builder *builder, const struct span *spans, siz
     return add_gaps(builder, reach, INT64_MAX);
 }
 
-/* Finds what starts next after each gap. */
+/* Finds the event that starts next after each gap. */
 static bool look_ahead(struct gap_builder *builder, const struct span *spans, size_t count)
 {
     for (size_t i = builder->gaps->count; i-- > 0;) {
@@ -106,7 +107,7 @@ bool gaps_make(struct gaps *gaps, const struct span *spans, size_t count, const 
     return done;
 }
 
-/* Adds a part of a gap, if it has any time. False if out of memory. */
+/* Adds a part of a gap unless it is empty. False if out of memory. */
 static bool add_part(struct gaps *to, struct gap gap, int64_t start, int64_t end,
                      uint32_t function)
 {

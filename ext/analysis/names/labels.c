@@ -7,7 +7,7 @@
 #include "shared_labels.h"
 #include "steps/steps.h"
 
-/* The lines of a thread: what it is in, then those that labels are taken from. */
+/* The lines of a thread: the events that it is in, and the events that give labels. */
 enum {
     LINE_INSIDE,
     LINE_INNER_OPERATOR,
@@ -16,27 +16,27 @@ enum {
     LINE_ANNOTATION,
     LINE_FRAME,
     LINE_OTHER,
-    LINE_OUTER_OPERATOR, /* the outermost, like the next one; those before are the innermost */
+    LINE_OUTER_OPERATOR, /* outermost events, like the next line; the lines above are innermost */
     LINE_OUTER_EVENT,
     LINES
 };
 
-/* An event that is open, or will be the outermost. */
+/* An open event, or a future outermost one. */
 struct label_event {
     int64_t end;
     uint32_t row;
 };
 
-/* The innermost or the outermost of some events of a thread at an instant, while it goes on. */
+/* The current innermost or outermost event of one kind while a thread is swept. */
 struct label_line {
-    /* Of the innermost: open events, of which the last is the current one; an outer one that has
-    ** ended is dropped only when it becomes the last. Of the outermost: the current one and those
-    ** after it; each begins where the one before ends. */
+    /* Innermost lines: the open events, the current one last. An outer event that has ended stays
+    ** until it becomes the last. Outermost lines: the current event and its successors; each starts
+    ** where the one before ends. */
     struct label_event *events;
     size_t first, count, capacity;
 };
 
-/* An open event of a thread whose events are nested, and the current events of lines from its begin
+/* An open event on a thread with nested events, and the current event of each line from its start
 ** on. */
 struct open_event {
     int64_t end;
@@ -49,28 +49,28 @@ struct label_builder {
     const struct stopper *stopper;
     struct failure *failure;
     struct spans spans;
-    struct span_line step_line; /* if gaps are wanted */
-    unsigned levels;            /* wanted */
-    unsigned wanted;            /* lines, a bit each */
+    struct span_line step_line; /* only if gaps are wanted */
+    unsigned levels;            /* the wanted levels */
+    unsigned wanted;            /* bits: the wanted lines */
     struct label_line lines[LINES];
     uint32_t now[LINES];        /* by line: row of the current event, or ROW_NONE */
-    int64_t end[LINES];         /* of it; INT64_MAX if there is none */
-    unsigned char *own;         /* by name: 1 a frame of the user's code, 2 another; 0: not asked */
-    int64_t next;               /* the earliest of these ends, or earlier */
+    int64_t end[LINES];         /* its end; INT64_MAX if there is none */
+    unsigned char *own; /* by name: 1 is a frame of the user's code, 2 is not, 0 is unknown */
+    int64_t next;               /* a lower bound of these ends */
     struct thread_labels *thread;
-    struct open_event *open; /* those of a thread, after one around all */
+    struct open_event *open; /* of the current thread, after a sentinel */
     size_t open_capacity;
-    struct span *functions; /* of a thread: the Python frames of the user's code */
+    struct span *functions; /* of the current thread: Python frames of the user's code */
     size_t function_count, function_capacity;
 };
 
-/* Selects the rows that take part. */
+/* The selection of rows that take part. */
 struct label_rows {
     const struct trace_file *file;
-    const struct steps *steps[2]; /* the steps, and those of the profiler */
-    size_t next[2];               /* index of the next step of each */
+    const struct steps *steps[2]; /* the steps, and the profiler's steps */
+    size_t next[2];               /* index of the next step in each */
     const bool *wanted;           /* by track */
-    const bool *unshared;         /* by name; NULL: none */
+    const bool *unshared;         /* by name; NULL: no name is unshared */
 };
 
 /* Whether a row is a step. */
@@ -87,7 +87,7 @@ static bool is_step(struct label_rows *part, size_t row)
     return false;
 }
 
-/* A11.1. */
+/* A11.1: selects the rows that take part. */
 static bool takes_part(void *argument, size_t row)
 {
     struct label_rows *part = argument;
@@ -117,7 +117,7 @@ static bool wants(const struct label_builder *builder, int line)
     return builder->wanted >> line & 1;
 }
 
-/* The lines that a row is among the events of, a bit each. */
+/* Returns the lines that a row belongs to, one bit each. */
 static unsigned lines_of_row(const struct label_builder *builder, uint32_t row)
 {
     const struct trace_file *file = builder->file;
@@ -147,7 +147,7 @@ static bool has_frames(const struct trace_file *file)
 
 static void choose_lines(struct label_builder *builder)
 {
-    /* A11.4 */
+    /* A11.4: the lines that each level needs */
     static const unsigned lines_of_levels[LABEL_LEVELS] = {
         [LEVEL_OP] = 1u << LINE_INNER_OPERATOR | 1u << LINE_INNER_EVENT,
         [LEVEL_TOP_OP] = 1u << LINE_OUTER_OPERATOR | 1u << LINE_OUTER_EVENT,
@@ -169,13 +169,14 @@ static uint32_t inside_of(const struct columns *columns, uint32_t row)
     return kind == KIND_CALL || kind == KIND_DRIVER_CALL ? row : IN_EVENT;
 }
 
-/* The row, or the other one if there is none. */
+/* Returns the row, or the other one if it is ROW_NONE. */
 static inline uint32_t row_or(uint32_t row, uint32_t other)
 {
     return row == ROW_NONE ? other : row;
 }
 
-/* A11.3 and A11.4: the stretch that begins at an instant, from the current events of the lines. */
+/* A11.3 and A11.4: returns the stretch that starts at an instant, from the current events of the
+** lines. */
 static inline struct label_stretch stretch_at(const struct label_builder *builder,
                                               const uint32_t *now, int64_t start)
 {
@@ -192,7 +193,7 @@ static inline struct label_stretch stretch_at(const struct label_builder *builde
         now[LINE_OTHER]};
 }
 
-/* Finds the current event of a line anew. */
+/* Updates the current event of a line. */
 static inline void set_current(struct label_builder *builder, int i)
 {
     const struct label_line *line = &builder->lines[i];
@@ -203,7 +204,7 @@ static inline void set_current(struct label_builder *builder, int i)
     builder->end[i] = none ? INT64_MAX : event->end;
 }
 
-/* Opens an event in the lines that it is among. */
+/* Opens an event in the lines that it belongs to. */
 static bool open_event(struct label_builder *builder, const struct span *span)
 {
     struct label_event event = {span_end(span), span->row};
@@ -226,7 +227,7 @@ static bool open_event(struct label_builder *builder, const struct span *span)
     return true;
 }
 
-/* Goes on to the instant at which the next current events end. */
+/* Advances to the next end of a current event. */
 static void close_events(struct label_builder *builder)
 {
     int64_t now = builder->next;
@@ -246,7 +247,7 @@ static void close_events(struct label_builder *builder)
     }
 }
 
-/* Adds the stretch that begins at an instant, unless it goes on with the one before. */
+/* Adds the stretch that starts at an instant, unless it continues the one before. */
 static void add_stretch(struct label_builder *builder, const uint32_t *now, int64_t start)
 {
     struct thread_labels *thread = builder->thread;
@@ -260,7 +261,7 @@ static void add_stretch(struct label_builder *builder, const uint32_t *now, int6
         thread->items[thread->count++] = stretch;
 }
 
-/* Opens an event within the innermost one, which is the one at `depth`. */
+/* Opens an event inside the innermost one, which is at `depth`. */
 static bool open_within(struct label_builder *builder, const struct span *span, size_t depth)
 {
     if (!MEMORY_GROW(builder->open, builder->open_capacity, depth + 2))
@@ -277,13 +278,14 @@ static bool open_within(struct label_builder *builder, const struct span *span, 
     return true;
 }
 
-/* Makes the stretches of a thread whose events are nested: the open ones are a stack, and at the
-** end of one all is as before its begin. `*nested`: they are; if not, some have been made. */
+/* Makes the stretches of a thread with nested events. The open events form a stack, so the end of
+** an event restores the state before its start. Clears `*nested` if events overlap; the stretches
+** are incomplete then. */
 static bool make_nested(struct label_builder *builder, const struct span *spans, size_t count,
                         bool *nested)
 {
     struct thread_labels *thread = builder->thread;
-    struct open_event around = {.end = INT64_MAX}; /* all */
+    struct open_event around = {.end = INT64_MAX}; /* a sentinel around all events */
     size_t depth = 0;
     memset(around.now, 0xff, sizeof around.now);
     if (!MEMORY_GROW(builder->open, builder->open_capacity, 1))
@@ -311,7 +313,7 @@ static bool make_nested(struct label_builder *builder, const struct span *spans,
     return true;
 }
 
-/* Makes those of any thread. */
+/* Makes the stretches of any thread. */
 static bool make_any(struct label_builder *builder, const struct span *spans, size_t count)
 {
     struct thread_labels *thread = builder->thread;
@@ -351,8 +353,8 @@ static bool make_stretches(struct label_builder *builder, const struct span *spa
            (nested || make_any(builder, spans, count));
 }
 
-/* Takes Python frames out of the spans of a thread, and keeps those of the user's code. `*left`:
-** how many spans are left. */
+/* Removes Python frames from the spans of a thread, and keeps frames of the user's code in
+** `functions`. `*left`: number of remaining spans. */
 static bool drop_frames(struct label_builder *builder, struct span *spans, size_t count,
                         size_t *left)
 {
@@ -372,7 +374,7 @@ static bool drop_frames(struct label_builder *builder, struct span *spans, size_
     return true;
 }
 
-/* Makes the gaps of a thread; its spans are those of other events than Python frames then. */
+/* Makes the gaps of a thread. Removes Python frames from its spans. */
 static bool make_gaps(struct label_builder *builder, struct gaps *gaps, struct span *spans,
                       size_t count)
 {
@@ -435,12 +437,12 @@ bool labels_make(struct labels *labels, const struct trace_file *file, const str
     return done;
 }
 
-/* The index of the stretch of a thread that holds an instant; the thread has labels. */
+/* Returns the index of the stretch at an instant. The thread has labels. */
 static size_t find_stretch(const struct thread_labels *thread, int64_t instant)
 {
     const struct label_stretch *items = thread->items;
     size_t low = thread->hint, high = low + 1, stride = 1;
-    if (items[low].start > instant) { /* search backwards, doubling the stride */
+    if (items[low].start > instant) { /* searches backwards, doubling the stride */
         do {
             high = low;
             low = low > stride ? low - stride : 0;

@@ -7,11 +7,11 @@
 #include "text/ascii.h"
 
 #define BOTH 3
-#define HASHED 4 /* both sides have one such name, which ends in a number or a hash */
+#define HASHED 4 /* a name of both sides that ends in a number or a hash has this short name */
 
 enum { HASH_LEAST = 8 }; /* digits */
 
-/* Whether digits are those of types alone: `bf16f32`. */
+/* Whether a text only lists types, such as `bf16f32`, and so is not a hash. */
 static bool is_types(const char *text, size_t length)
 {
     static const char *const bits[] = {"8", "16", "32", "64"};
@@ -36,7 +36,7 @@ static bool is_hash_digit(char c)
     return is_digit(c) || (c >= 'a' && c <= 'f');
 }
 
-/* Where the hash at the end of a text begins; its length if there is none. */
+/* Returns the start of the hash at the end of a text, or its length if there is none. */
 static size_t hash_start(const char *text, size_t length)
 {
     size_t start = length;
@@ -47,8 +47,8 @@ static size_t hash_start(const char *text, size_t length)
     return is_hash && !is_types(text + start, length - start) ? start : length;
 }
 
-/* The length of a name without the numbers and hashes at its end, as far as something is left
-** before them and a mark sets them apart: `Region: 5/0`, `add_1`, `fused_add_15680171862954066917`.
+/* Returns the length of a name without the numbers and hashes at its end. A separator must precede
+** them, and some text must remain: `Region: 5/0`, `add_1`, `fused_add_15680171862954066917`.
 ** `*hashed`: one of them is a hash. */
 static size_t unnumbered(const struct name *name, bool *hashed)
 {
@@ -87,7 +87,7 @@ uint32_t *same_names_make(struct names *names, const unsigned char *sides, struc
             same[i] = names_intern(names, name->text, length);
         done = same[i] != NAME_NONE;
     }
-    /* which sides have names of this short name */
+    /* by id of a short name: the sides with such names */
     unsigned char *shorts = done ? memory_zeroed(names->count + 1, 1) : NULL;
     for (size_t i = 0; shorts && i < count; i++)
         shorts[same[i]] |= sides[i] == BOTH && same[i] != i ? HASHED : sides[i];

@@ -5,10 +5,10 @@
 #include "base/memory.h"
 #include "labels.h"
 
-/* While labels are compared. */
+/* The state of the comparison. */
 struct label_sides {
-    struct names common;  /* labels as they are compared */
-    unsigned char *sides; /* by id: bit 0 if control has it, bit 1 if test */
+    struct names common;  /* labels in their common form */
+    unsigned char *sides; /* by id: bit 0 if control has it, bit 1 if test has it */
     size_t capacity;
     bool works[2]; /* whether a side has an operator or device work */
     const struct stopper *stopper;
@@ -26,7 +26,7 @@ bool label_is_unshared(const struct trace_file *file, const bool *unshared, size
     return unshared && is_label(file, row) && unshared[file->columns.name[row]];
 }
 
-/* L13.2: writes a label as it is compared. `to` has room for it. */
+/* L13.2: writes the common form of a label. `to` has room for the label. */
 static size_t write_common(const struct name *name, char *to)
 {
     static const char *const by_torch[] = {"Optimizer.", "enumerate(DataLoader)"};
@@ -47,7 +47,7 @@ static size_t write_common(const struct name *name, char *to)
     return length;
 }
 
-/* The id of a label as it is compared; NAME_NONE if out of memory. */
+/* Returns the id of a label's common form; NAME_NONE if out of memory. */
 static uint32_t common_of(struct label_sides *found, const struct trace_file *file, size_t row,
                           char *text)
 {
@@ -63,7 +63,7 @@ static uint32_t common_of(struct label_sides *found, const struct trace_file *fi
     return id;
 }
 
-/* Adds the labels of a member; with `mark`, marks those of one side. */
+/* Adds the labels of a member or, with `mark`, marks the labels of one side only. */
 static bool add_member(struct label_sides *found, struct trace_member *member, int side,
                        bool mark)
 {

@@ -1,6 +1,6 @@
 /*
-** The labels that only one of two traces has (L13): annotations, modules and Python frames that
-** stand for no time while the two are compared.
+** The labels that only one of two traces has (L13): annotations, modules and Python frames. A
+** comparison ignores them.
 */
 #ifndef TRACEDIFF_SHARED_LABELS_H
 #define TRACEDIFF_SHARED_LABELS_H
@@ -8,14 +8,14 @@
 #include "base/stopper.h"
 #include "trace/trace.h"
 
-/* Sets `unshared` of the members of two traces, control and test. */
+/* Sets `unshared` in the members of both traces, control and test. */
 bool shared_labels_find(const struct trace *const *traces, const struct stopper *stopper,
                         struct failure *failure);
 
-/* Unsets it. */
+/* Frees `unshared` in the members of a trace. */
 void shared_labels_clear(const struct trace *trace);
 
-/* Whether a row is an annotation, a module or a Python frame of such a name. */
+/* Whether a row is an annotation, module or Python frame with an unshared name. */
 bool label_is_unshared(const struct trace_file *file, const bool *unshared, size_t row);
 
 #endif
