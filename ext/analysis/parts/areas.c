@@ -8,11 +8,11 @@
 
 #define NOT_ASKED (NAME_NONE - 1)
 
-/* An annotation that starts in a step. */
+/* An annotation that starts inside a step. */
 struct instance {
     uint32_t stem;
     uint32_t step; /* STEP_NONE: the trace has no steps */
-    uint32_t name; /* id in the file */
+    uint32_t name; /* name id in the file */
 };
 
 struct instances {
@@ -48,7 +48,7 @@ const struct name *area_of(const struct names *names, const struct attributed *p
     return name_is_backward(&names->items[top_op]) ? &backward : &names->items[top_op];
 }
 
-/* The start of the digits at the end of a text; `end` if there are none. */
+/* Returns the start of the digits at the end of a text; `end` if there are none. */
 static const char *final_number(const char *text, const char *end)
 {
     while (end > text && is_digit(end[-1]))
@@ -56,7 +56,7 @@ static const char *final_number(const char *text, const char *end)
     return end;
 }
 
-/* L1.1: the length of a module's name without its number. */
+/* L1.1: returns the length of a module's name without its number. */
 static size_t module_length(const char *name, size_t length)
 {
     const char *end = name + length, *digits = final_number(name, end);
@@ -64,7 +64,7 @@ static size_t module_length(const char *name, size_t length)
                                                               : length;
 }
 
-/* L1.2. `to` may be `name`. */
+/* L1.2: writes an area with `*` for the numbers in its paths. `to` may be `name`. */
 static size_t write_path(const char *name, size_t length, char *to)
 {
     const char *p = name, *end = name + length;
@@ -102,7 +102,7 @@ static size_t write_stem(const char *name, size_t length, char *to)
     return (size_t)(digits - to) + 1;
 }
 
-/* The stem of an annotation of a file: an id, or NAME_NONE if it has none. */
+/* Finds the id of an annotation's stem, or NAME_NONE if it has none. */
 static bool find_stem(struct families *families, const struct name *name, char *scratch,
                       uint32_t *stem, struct failure *failure)
 {
@@ -149,7 +149,7 @@ static int instance_order(const void *a, const void *b)
     return order ? order : COMPARE(x->name, y->name);
 }
 
-/* Adds the stems of a member, and whether they are repeated in it. */
+/* Adds the stems of a member, and marks stems that repeat in one of its steps. */
 static bool find_in_member(struct families *families, const struct trace_member *member,
                            const struct stopper *stopper, struct failure *failure)
 {

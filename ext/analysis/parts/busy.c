@@ -4,7 +4,7 @@
 
 enum { TYPES = KERNEL_NONE };
 
-/* The instants that work of one type owns, as ascending intervals that do not overlap. */
+/* The time that work of one type owns, as ascending intervals without overlap. */
 struct type_line {
     struct busy_work *items;
     size_t count, next;
@@ -14,7 +14,7 @@ struct busy_builder {
     const struct trace_file *file;
     const struct stopper *stopper;
     struct failure *failure;
-    struct busy_work *work; /* by start, then order of the file */
+    struct busy_work *work; /* by start, then file order */
     size_t count;
     struct type_line lines[TYPES];
 };
@@ -57,8 +57,8 @@ static bool collect_work(struct busy_builder *builder)
                               builder->stopper, builder->failure);
 }
 
-/* A3.1 within one type: by start, an event owns the part of its time after the end of all
-** earlier ones. */
+/* A3.1 within one type: in order of their starts, each event owns its time after the end of all
+** earlier events. */
 static bool make_lines(struct busy_builder *builder)
 {
     size_t counts[TYPES] = {0};
@@ -86,10 +86,10 @@ static bool make_lines(struct busy_builder *builder)
     return true;
 }
 
-/* A3 and A5 across types, in one sweep. */
+/* Applies A3 and A5 across types, in one sweep. */
 static bool put_together(struct busy_builder *builder, struct busy *busy)
 {
-    size_t next = 0; /* first work that starts at or after the current time */
+    size_t next = 0; /* first work that starts at the current time or later */
     int64_t now = INT64_MIN;
     busy->items = memory_items(2 * builder->count + 2, sizeof *busy->items);
     if (!busy->items)

@@ -1,6 +1,6 @@
 /*
-** What the device work that takes part (A1) does at each instant and which event owns it (A3), and
-** which work starts next while it is idle (A5).
+** The device work (A1) at each instant: its type, the event that owns the instant (A3) and, while
+** the device is idle, the work that starts next (A5).
 */
 #ifndef TRACEDIFF_BUSY_H
 #define TRACEDIFF_BUSY_H
@@ -11,8 +11,8 @@
 
 /* A stretch of time with one type and one owner. */
 struct busy_stretch {
-    int64_t start; /* ns; the stretch lasts until the start of the next one */
-    uint32_t row;  /* the owner; while idle: the work that starts next, or ROW_NONE */
+    int64_t start; /* ns; ends where the next stretch starts */
+    uint32_t row;  /* owner; while idle the work that starts next, or ROW_NONE */
     enum kernel_type type;
 };
 
@@ -22,11 +22,11 @@ struct busy_work {
     enum kernel_type type;
 };
 
-/* All of time. The first stretch begins before all events. */
+/* The timeline of a device. The first stretch starts before all events. */
 struct busy {
     struct busy_stretch *items; /* owned */
     size_t count;
-    struct busy_work *work; /* that takes part, by start, then order of the file; owned */
+    struct busy_work *work; /* work that takes part (A1), by start, then file order; owned */
     size_t work_count;
 };
 
@@ -37,7 +37,7 @@ static inline bool busy_takes(const struct columns *columns, size_t row)
            columns->ts[row] != NUMBER_NONE && columns->name[row] != NAME_NONE;
 }
 
-/* The end (ns) of a row that takes part; it fits in 64 bits (T1). */
+/* Returns the end in ns of a row that takes part. It fits into 64 bits (T1). */
 static inline int64_t busy_end(const struct columns *columns, size_t row)
 {
     return columns->ts[row] + columns->dur[row];

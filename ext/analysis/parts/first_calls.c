@@ -6,31 +6,31 @@
 #include "file/stacks.h"
 #include "waiting_calls.h"
 
-/* A call of a name of which one takes long. */
+/* A call whose name also has a long call. */
 struct named_call {
     uint32_t name, row;
-    uint32_t of;   /* the name of the kernel that it launches, or of the operator that it is in */
-    bool launches; /* it is a kernel */
+    uint32_t of;   /* name id of the launched kernel, or of the operator around the call */
+    bool launches; /* whether it launches a kernel */
     int64_t start, dur; /* ns */
 };
 
-/* While the first calls of a file are found. */
+/* The state of the search in one file. */
 struct first_finder {
     const struct trace_member *member;
     const struct trace_file *file;
     const struct first_call_limits *limits;
     unsigned char *wanted; /* by name id: enum first_wish */
-    int64_t (*launched)[2]; /* by name id: of a kernel, when it was launched first and next */
-    unsigned char *firsts; /* by row: whether it is a first call */
-    struct named_call *items; /* by name, then by what they are of, then by start */
+    int64_t (*launched)[2]; /* by name id of a kernel: starts of its first and second launch */
+    unsigned char *firsts; /* by row: whether the call is a first call */
+    struct named_call *items; /* by name, then by launches and of, then by start */
     size_t count, capacity;
-    int64_t *times; /* room for all durations of a name */
+    int64_t *times; /* scratch for all durations of a name */
     struct intervals busy;
     const struct stopper *stopper;
     struct failure *failure;
 };
 
-/* Which calls of a name may be first calls. */
+/* The calls of a name that may be first calls. */
 enum first_wish { WISH_UNKNOWN, WISH_NONE, WISH_CALLS, WISH_LOADS };
 
 static bool has_one(const struct name *name, const char *const *words)
@@ -61,7 +61,7 @@ static bool is_call(const struct columns *columns, size_t row)
            columns->ts[row] != NUMBER_NONE && row_counts(columns, row);
 }
 
-/* Finds the names of which a call takes long and does not wait for the device. */
+/* Finds names with a long call that does not wait for the device. */
 static bool find_names(struct first_finder *finder)
 {
     const struct columns *columns = &finder->file->columns;
@@ -81,7 +81,7 @@ static bool find_names(struct first_finder *finder)
     return any;
 }
 
-/* The name of the operator that a row is in; NAME_NONE. */
+/* Returns the name id of the operator around a row, or NAME_NONE. */
 static uint32_t operator_of(const struct trace_file *file, uint32_t row)
 {
     do
@@ -109,7 +109,7 @@ static void add_launch(int64_t *firsts, int64_t start)
         firsts[0] = start;
 }
 
-/* Lists all calls of these names, and when kernels were launched first. */
+/* Lists all calls of these names, and finds the first launches of kernels. */
 static bool list_calls(struct first_finder *finder)
 {
     const struct columns *columns = &finder->file->columns;
@@ -142,7 +142,7 @@ static bool list_calls(struct first_finder *finder)
            intervals_merge(&finder->busy, finder->stopper, finder->failure);
 }
 
-/* Whether the device does nothing for the wanted part of a call, or there is none. */
+/* Whether the device is idle for the required part of a call. */
 static bool device_waits(const struct first_finder *finder, const struct named_call *call)
 {
     const struct intervals *busy = &finder->busy;
@@ -157,20 +157,20 @@ static bool device_waits(const struct first_finder *finder, const struct named_c
     return (double)(call->dur - time) >= finder->limits->waiting * (double)call->dur;
 }
 
-/* When the second of calls of one operator begins, or the only one. */
+/* Returns the start of the second call in the same operator, or of the only one. */
 static int64_t second_of(const struct named_call *calls, size_t count)
 {
     bool two = count > 1 && calls[1].of == calls->of && calls[1].launches == calls->launches;
     return calls[two].start;
 }
 
-/* Finds the first calls among those of a name. */
+/* Finds the first calls among the calls of one name. */
 static bool find_firsts(struct first_finder *finder, const struct named_call *calls, size_t count)
 {
     const struct first_call_limits *limits = finder->limits;
     bool loads = finder->wanted[calls->name] == WISH_LOADS;
     double least = (double)limits->least;
-    int64_t last = 0; /* when the second one of a kernel or an operator begins */
+    int64_t last = 0; /* start of the second call for the same kernel or operator */
     for (size_t i = 0; i < count; i++)
         finder->times[i] = calls[i].dur;
     if (!sort_numbered(finder->times, count, sizeof *finder->times, finder->stopper,
@@ -191,7 +191,7 @@ static bool find_firsts(struct first_finder *finder, const struct named_call *ca
     return stopper_ask(finder->stopper, finder->failure);
 }
 
-/* Whether a call is in one that counts already. */
+/* Whether a call is inside another first call. */
 static bool is_inner(const struct first_finder *finder, uint32_t row)
 {
     const uint32_t *parent = finder->file->stacks.parent;

@@ -1,5 +1,5 @@
 /*
-** Calls that load or set up something, as they are the first ones: warm-up (C21).
+** First calls, which load or set up something: warm-up (C21).
 */
 #ifndef TRACEDIFF_FIRST_CALLS_H
 #define TRACEDIFF_FIRST_CALLS_H
@@ -7,7 +7,7 @@
 #include "base/wide.h"
 #include "trace/trace.h"
 
-/* What calls are for, by their names. */
+/* The purpose of a call, by its name. */
 enum first_call {
     FIRST_LAUNCH,
     FIRST_MODULE,
@@ -22,15 +22,15 @@ struct first_calls {
     wide_time time[FIRST_KINDS]; /* ns */
 };
 
-/* From when on a call is one. */
+/* The limits for a first call. */
 struct first_call_limits {
-    int64_t least;  /* ns */
-    double ratio;   /* by the median of its name */
-    size_t calls;   /* of its name */
-    double waiting; /* the part of it in which the device does nothing */
+    int64_t least;  /* minimum duration in ns */
+    double ratio;   /* minimum ratio to the median of calls of its name */
+    size_t calls;   /* minimum number of calls of its name */
+    double waiting; /* minimum part of the call while the device is idle */
 };
 
-/* Adds the first calls of a file in its chosen steps; `chosen` as in struct keyed_request. */
+/* Adds the first calls in the chosen steps of a file. `chosen` as in struct keyed_request. */
 bool first_calls_add(struct first_calls *found, const struct trace_member *member,
                      const unsigned char *chosen, const struct first_call_limits *limits,
                      const struct stopper *stopper, struct failure *failure);

@@ -10,7 +10,7 @@
 
 static atomic_size_t files_made;
 
-/* Adds the threads of launches to those whose labels are needed. */
+/* Adds the threads of launches to the threads that need labels. */
 static bool want_launches(const struct columns *columns, bool *wanted,
                           const struct stopper *stopper, struct failure *failure)
 {
@@ -23,7 +23,7 @@ static bool want_launches(const struct columns *columns, bool *wanted,
     return true;
 }
 
-/* Makes the names of work in graphs. */
+/* Finds the names of work in graphs. */
 static bool make_graphs(struct known_file *known, const struct graph_member *of,
                         const struct stopper *stopper, struct failure *failure)
 {
@@ -46,7 +46,7 @@ static bool make_ids(struct known_file *known, const struct names *names, struct
     return true;
 }
 
-/* L9: finds which computation is launched first of those that start from each work on. */
+/* L9: finds, for each work, the computation launched first among this work and all later work. */
 static bool find_launched(struct known_file *known, const struct columns *columns,
                           const struct stopper *stopper, struct failure *failure)
 {
@@ -68,7 +68,7 @@ static bool find_launched(struct known_file *known, const struct columns *column
     return true;
 }
 
-/* CL12 */
+/* CL12: finds the compile regions except runtime ones. */
 static bool find_compiled(struct known_file *known, const struct trace_file *file,
                           const struct stopper *stopper, struct failure *failure)
 {
@@ -102,7 +102,7 @@ bool known_names_make(struct known_file *known, const struct graph_member *of, b
     return known->made;
 }
 
-/* A18: lists the callbacks of the host in graphs. */
+/* A18: lists the host callbacks in graphs. */
 static bool list_host_nodes(struct known_file *known, const struct trace_file *file,
                             const struct stopper *stopper, struct failure *failure)
 {

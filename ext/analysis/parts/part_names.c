@@ -5,7 +5,7 @@
 #include "naming/python_frame.h"
 #include "naming/short_name.h"
 
-/* The id of the stable name of a row (A9); NAME_NONE for ROW_NONE and for a row without a name. */
+/* Finds the id of a row's stable name (A9); NAME_NONE for ROW_NONE and for a row without a name. */
 static bool name_of_row(struct part_names *names, uint32_t row, uint32_t *name)
 {
     uint32_t own = row == ROW_NONE ? NAME_NONE : names->file->columns.name[row];
@@ -25,8 +25,8 @@ static bool name_of_row(struct part_names *names, uint32_t row, uint32_t *name)
     return true;
 }
 
-/* The id of the name that work has in a graph, by level. False also if it has none; then the
-** failure is not set. */
+/* Finds the name id of work in a graph, by level. False if it has none, or if out of memory; only
+** the latter sets the failure. */
 static bool name_in_graph(struct part_names *names, const struct name_origin *origin, int level,
                           uint32_t *name)
 {
@@ -70,7 +70,7 @@ bool part_name_of_gap(struct part_names *names, const struct gap *gap, uint32_t 
     return *name != NAME_NONE || failure_memory(names->failure);
 }
 
-/* Whether the top_op of a path is a Python frame or a module, because no operator is around. */
+/* Whether the top_op of a path is a Python frame or a module, because no operator encloses it. */
 static bool is_in_frame(const struct part_names *names, const struct name_origin *origin)
 {
     return origin->row[LEVEL_TOP_OP] != ROW_NONE &&
@@ -83,7 +83,7 @@ static bool is_module(const struct part_names *names, uint32_t row)
            label_is_module(&names->file->names.items[names->file->columns.name[row]]);
 }
 
-/* L4.2: the id of the name of a module and the user's function in it, if there is one. */
+/* L4.2: finds the name of a module and of the user's function in it, if there is one. */
 static bool name_of_method(struct part_names *names, uint32_t module, uint32_t frame,
                            uint32_t *name)
 {
@@ -107,8 +107,8 @@ bool part_needs_gap(const struct part_names *names, const struct name_origin *or
            !is_module(names, origin->row[LEVEL_MODULE]) && origin->event == ROW_NONE;
 }
 
-/* What stands for the top_op of a path, if that is of Python (L4). If `*name` is not NAME_NONE, it
-** is that already. */
+/* Finds the substitute for a top_op that is a Python frame (L4). Keeps `*name` unless it is
+** NAME_NONE. */
 static bool name_for_frame(struct part_names *names, const struct name_origin *origin,
                            uint32_t *name)
 {
@@ -128,7 +128,8 @@ static bool name_for_frame(struct part_names *names, const struct name_origin *o
     return *name != NAME_NONE || failure_memory(names->failure);
 }
 
-/* CL12: whether a thread compiles at an instant. All its labels are the outermost event then. */
+/* CL12: whether a thread compiles at an instant. Then the outermost event becomes the label at
+** every level except the annotation. */
 static bool compiles(const struct part_names *names, uint32_t track, int64_t instant,
                      struct name_origin *origin, int64_t *end)
 {
@@ -216,7 +217,7 @@ bool part_names_find(struct part_names *names, const struct name_origin *origin,
         uint32_t row = origin->row[i];
         uint32_t own = row == ROW_NONE ? NAME_NONE : name_of[row];
         uint32_t id = own == NAME_NONE ? NAME_NONE : ids[own];
-        if (origin->work == ROW_NONE && id != NOT_KNOWN) /* most are */
+        if (origin->work == ROW_NONE && id != NOT_KNOWN) /* the common case */
             part->name[i] = id;
         else if (!name_in_graph(names, origin, i, &part->name[i]) &&
                  (names->failure->code != FAILURE_NONE ||

@@ -13,7 +13,7 @@ const char *step_class_name(enum step_class step_class)
     return names[step_class];
 }
 
-/* A12.4: the element of a part's names that is its name at a level. */
+/* A12.4: returns the index of a part's name at a level. */
 static int name_at(const struct attributed *part, enum label_level level)
 {
     switch (part->step_class) {
@@ -94,7 +94,8 @@ bool parts_add(struct table *parts, struct attributed_step *to, const struct att
     return true;
 }
 
-/* A part with its names. The order takes no context, so the pointer is copied in. */
+/* A part with its names. A comparison function takes no context, so each part carries the
+** pointer. */
 struct sortable_part {
     struct attributed row;
     const struct names *names;

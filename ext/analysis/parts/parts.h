@@ -1,5 +1,5 @@
 /*
-** The parts of a step: each class and names once, in order.
+** The parts of a step. Each combination of class and names occurs once.
 */
 #ifndef TRACEDIFF_PARTS_H
 #define TRACEDIFF_PARTS_H
@@ -24,10 +24,10 @@ enum step_class {
     CLASS_NONE /* A10 */
 };
 
-/* The name shown to users; NULL for CLASS_NONE. */
+/* Returns the name shown to users; NULL for CLASS_NONE. */
 const char *step_class_name(enum step_class step_class);
 
-/* The class of device work (A3). */
+/* Returns the class of device work (A3). */
 static inline enum step_class step_class_of_work(enum kernel_type type)
 {
     return type == KERNEL_COMPUTATION     ? CLASS_COMPUTE
@@ -35,48 +35,48 @@ static inline enum step_class step_class_of_work(enum kernel_type type)
                                           : CLASS_MEMORY;
 }
 
-/* The names of a part: by level, and what stands for its top_op if that is of Python (L4). */
+/* The names of a part: one per level, and the substitute for a top_op that is a Python frame
+** (L4). */
 enum { NAME_FOR_FRAME = LEVEL_COUNT, PART_NAMES };
 
-/* How a part counts while the device communicates and the host is late (L9). */
+/* The meaning of a part when the device communicates while the host is late (L9). */
 enum late {
-    LATE_NEVER, /* it is not so */
-    LATE_COMM,  /* as communication, but not for causes */
-    LATE_HOST   /* as what the device would wait for, only for causes */
+    LATE_NEVER, /* the host is not late */
+    LATE_COMM,  /* communication; omitted for causes */
+    LATE_HOST   /* time in which the device would wait for the host; only for causes */
 };
 
-/* A part of a step. */
+/* The time of a step in one class under one name or path. */
 struct attributed {
     wide_time time; /* ns */
     enum step_class step_class;
-    bool alone;                /* of a path while it is found: work without a launch (A12.3) */
-    uint32_t kernels;          /* of a path: the device work that starts in the step (A12) */
-    uint32_t rank;             /* index into trace.ranks; in sums over all steps 0 */
+    bool alone;                /* paths only: work without a launch (A12.3) */
+    uint32_t kernels; /* paths only: number of device events that start in the step (A12) */
+    uint32_t rank;             /* index into trace.ranks; 0 in sums over all steps */
     bool drained;              /* the device waits because the host waited for it (L8) */
     enum late late;
-    uint32_t name[PART_NAMES]; /* ids in attribution_names(), or NAME_NONE; by level, if a path was
-                                ** asked for (A12), else the first is the only one */
+    uint32_t name[PART_NAMES]; /* ids in attribution_names(), or NAME_NONE; paths (A12) have one
+                                ** per level, other parts only the first */
 };
 
 struct attributed_step {
-    bool total;              /* parts of all steps, without ranks */
-    int64_t iteration;       /* NUMBER_NONE: the file has no steps, or parts of all steps */
-    const struct name *form; /* the name that tells its phase (T22); NULL: none */
-    size_t steps;            /* whose parts these are */
+    bool total;              /* whether it sums all steps, without ranks */
+    int64_t iteration;       /* NUMBER_NONE: the file has no steps, or this is a total */
+    const struct name *form; /* name of its phase (T22); NULL: none */
+    size_t steps;            /* number of steps in these parts */
     struct attributed *rows; /* by time descending, then class, then names; owned */
     size_t count, capacity;
 };
 
-/* A12.4: a part of a path as parts at a level have it, or causes; it stays a path for LEVEL_COUNT.
-** False if there is no such part: only kernels are counted, or the host is late (L9). */
+/* A12.4: converts a part of a path to a part at one level, for causes or not. LEVEL_COUNT keeps the
+** path. False if no part results, because the path only counts kernels or the host is late (L9). */
 bool part_at_level(const struct attributed *path, enum label_level level, bool causes,
                    struct attributed *part);
 
-/* Adds a part to a step, or its time to the part of its class and names. `parts` finds these; it is
-** empty before the first. False if out of memory. */
+/* Adds a part, or adds its time to the part with the same class and names. `parts` indexes the
+** parts and starts empty. False if out of memory. */
 bool parts_add(struct table *parts, struct attributed_step *to, const struct attributed *part);
 
-/* Sorts the parts of a step. */
 bool parts_sort(struct attributed_step *step, const struct names *names,
                 const struct stopper *stopper, struct failure *failure);
 

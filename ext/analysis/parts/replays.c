@@ -6,17 +6,17 @@
 #include "busy.h"
 #include "analysis/sums/graphs.h"
 
-/* Device work and its launch. */
+/* Device work with its launch. */
 struct launched {
-    int64_t launch; /* ns: start of the launch */
-    int64_t first;  /* ns: start of the work; later the earliest for this and all later launches */
+    int64_t launch; /* ns: start of the launch call */
+    int64_t first; /* ns: start of the work; later the earliest among this and all later launches */
 };
 
-/* A graph launch. */
+/* A call that launches a graph. */
 struct graph {
     int64_t correlation;
     uint32_t row;
-    bool recorded; /* device work is linked to it */
+    bool recorded; /* whether device work is linked to it */
 };
 
 static int launched_order(const void *a, const void *b)
@@ -25,7 +25,7 @@ static int launched_order(const void *a, const void *b)
     return COMPARE(x->launch, y->launch);
 }
 
-/* By correlation, then recorded ones first. */
+/* By correlation, recorded launches first. */
 static int graph_order(const void *a, const void *b)
 {
     const struct graph *x = a, *y = b;
@@ -33,7 +33,7 @@ static int graph_order(const void *a, const void *b)
     return order ? order : COMPARE(y->recorded, x->recorded);
 }
 
-/* The graph launches of a file, in the order of the file; NULL on failure. */
+/* Returns the graph launches of a file in file order; NULL on failure. */
 static struct graph *find_graphs(const struct trace_file *file, size_t *count,
                                  const struct stopper *stopper, struct failure *failure)
 {
@@ -80,7 +80,7 @@ static size_t keep_lost(struct graph *graphs, size_t count)
     return kept;
 }
 
-/* The device work that has a launch, in the order of the launches; NULL on failure. */
+/* Returns the device work that has a launch, in launch order; NULL on failure. */
 static struct launched *find_launched(const struct trace_file *file, size_t *count,
                                       const struct stopper *stopper, struct failure *failure)
 {
@@ -110,7 +110,7 @@ static struct launched *find_launched(const struct trace_file *file, size_t *cou
     return launched;
 }
 
-/* The earliest start of work that was launched after an instant; INT64_MAX if there is none. */
+/* Returns the earliest start of work launched after an instant; INT64_MAX if there is none. */
 static int64_t first_after(const struct launched *launched, size_t count, int64_t instant)
 {
     size_t i = 0;

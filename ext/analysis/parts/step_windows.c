@@ -4,8 +4,8 @@
 #include "linking/link.h"
 #include "busy.h"
 
-/* The thread with the most events of a category, TRACK_NONE without any; ties: the thread whose
-** first one is first in the file. */
+/* Finds the thread with the most events of a category; TRACK_NONE if there are none. In a tie, the
+** thread with the earliest event in the file wins. */
 static bool thread_with_most(const struct trace_file *file, enum category category, uint32_t *track,
                              const struct stopper *stopper, struct failure *failure)
 {
@@ -30,7 +30,7 @@ static bool thread_with_most(const struct trace_file *file, enum category catego
     return done;
 }
 
-/* The thread that says what the host does in a file without steps (A5.3). */
+/* Finds the host thread that stands for the host in a file without steps (A5.3). */
 static bool busiest_thread(const struct trace_file *file, uint32_t *track,
                            const struct stopper *stopper, struct failure *failure)
 {
@@ -46,8 +46,8 @@ static int window_order(const void *a, const void *b)
     return order ? order : COMPARE(x->iteration, y->iteration);
 }
 
-/* Collects the host's steps by start. Events of one number are one step. `spare` has room for
-** the index of each number. */
+/* Collects the host's steps by start. Events with the same number form one step. `spare` has room
+** for the index of each number. */
 static bool collect_windows(struct windows *windows, const struct trace_member *member,
                             size_t *spare, const struct stopper *stopper, struct failure *failure)
 {
@@ -75,7 +75,7 @@ static bool collect_windows(struct windows *windows, const struct trace_member *
                       failure);
 }
 
-/* Finds the latest end of device work of each number; NUMBER_NONE without device work. */
+/* Finds the latest end of device work per number; NUMBER_NONE without device work. */
 static bool find_ends(const struct trace_member *member, int64_t *ends,
                       const struct stopper *stopper, struct failure *failure)
 {
@@ -95,7 +95,7 @@ static bool find_ends(const struct trace_member *member, int64_t *ends,
     return true;
 }
 
-/* Moves `*reach` to the latest end of the backlog that starts before `limit`, if that is later. */
+/* Moves `*reach` forward to the latest end of backlog that starts before `limit`. */
 static bool pass_backlog(const struct trace_file *file, int64_t limit, int64_t *reach,
                          const struct stopper *stopper, struct failure *failure)
 {
@@ -114,7 +114,7 @@ static bool pass_backlog(const struct trace_file *file, int64_t limit, int64_t *
     return done;
 }
 
-/* Converts windows from the host's clock to the device's. There must be at least one; `ends` has
+/* Converts windows from the host's clock to the device's. There is at least one window. `ends` has
 ** room for the latest end of each number. */
 static bool to_device_clock(struct windows *windows, const struct trace_member *member,
                             int64_t *ends, const struct stopper *stopper, struct failure *failure)
@@ -141,7 +141,7 @@ static bool to_device_clock(struct windows *windows, const struct trace_member *
     return true;
 }
 
-/* A file without steps is one window, if it has any event. */
+/* A file without steps is one window if it has any event. */
 static bool take_whole(struct windows *windows, const struct trace_file *file,
                        const struct stopper *stopper, struct failure *failure)
 {

@@ -1,5 +1,5 @@
 /*
-** The window of time that is attributed to each step of a file: A2.
+** The time window of each step of a file (A2).
 */
 #ifndef TRACEDIFF_STEP_WINDOWS_H
 #define TRACEDIFF_STEP_WINDOWS_H
@@ -10,17 +10,17 @@
 
 struct window {
     int64_t start, end; /* ns, [start, end); empty if end <= start */
-    int64_t iteration;  /* number of the step; NUMBER_NONE: the file has none */
-    uint32_t step;      /* index of steps->iterations; STEP_NONE */
-    uint32_t track;     /* the step's thread; TRACK_NONE */
+    int64_t iteration;  /* number of the step; NUMBER_NONE: the file has no steps */
+    uint32_t step;      /* index in steps->iterations, or STEP_NONE */
+    uint32_t track;     /* thread of the step, or TRACK_NONE */
 };
 
 struct windows {
-    struct window *items; /* sorted by the start of their steps; owned */
+    struct window *items; /* sorted by start; owned */
     size_t count;
 };
 
-/* Makes the windows of a file by the device's clock, or by the host's. */
+/* Makes the windows of a file on the device's clock or on the host's. */
 bool windows_make(struct windows *windows, const struct trace_member *member, bool device_clock,
                   const struct stopper *stopper, struct failure *failure);
 

@@ -6,7 +6,7 @@
 
 #include "base/names.h"
 
-/* Whether a call of a name waits for the device. */
+/* Whether calls of this name wait for the device. */
 bool call_waits(const struct name *name);
 
 #endif
