@@ -30,9 +30,9 @@ bool sim_change_make(const struct sim_parts *parts, const struct sim_change *cha
 /* Receives a shift. Returns false to stop. */
 typedef bool sim_take_shift(void *argument, const struct sim_shift *shift);
 
-/* E8.4: removes the lag of an edge and everything that depends on it. Device work loses its gap and
-** its launch, a collective its wait for other ranks, a call its wait for device work. `take`
-** receives the shifts, the edge's own first. */
+/* E8.4: removes the lag of an edge and related dependencies. Device work also loses its gap and its
+** launch, a collective its wait for other ranks, a call its wait for device work. `take` receives
+** the shifts, the edge's own first. */
 bool sim_remove(const struct sim_graph *graph, const struct sim_use *use, sim_take_shift *take,
                 void *argument);
 

@@ -29,15 +29,15 @@ bool undo_pairs_make(struct undo_pairs *pairs, const struct undo_sequence *contr
                      const struct undo_sequence *test, const struct undo_chosen *chosen,
                      const struct stopper *stopper, struct failure *failure);
 
-/* Return an edge of an event, with its node. The edge is SIM_NONE if the event has none. For host
-** events, these are the lags before the begin and before the end, and the wait of a call for device
-** work. For device work, they are the launch latency, the duration or transfer, and the gap after
-** the previous work. */
+/* Find an edge of an event, with its node; the edge is SIM_NONE if the event has none.
+** * begin: the lag before the begin of a host event; the launch latency of device work
+** * end: the lag before the end of a host event; the duration or transfer of device work
+** * wait: the wait of a call for device work; the gap between device work and the work before it */
 struct sim_use undo_begin_use(const struct sim_graph *graph, const struct undo_event *event);
 struct sim_use undo_end_use(const struct sim_graph *graph, const struct undo_event *event);
 struct sim_use undo_wait_use(const struct sim_graph *graph, const struct undo_event *event);
 
-/* Returns the lag before the begin or, with `end`, before the end of a host event. */
+/* Returns the edge before the begin or, with `end`, before the end of a host event. */
 static inline struct sim_use undo_point_use(const struct sim_graph *graph,
                                             const struct undo_event *event, bool end)
 {
@@ -67,7 +67,7 @@ void undo_pairs_clear(struct undo_pairs *pairs);
 /* A step of test beside its step of control. */
 struct undo_step {
     const struct undo_pairs *pairs;
-    size_t number;     /* number of the next pair of steps */
+    size_t number;     /* index of the next pair of steps */
     size_t first, end; /* events of test */
     size_t from, to;   /* events of control */
     uint32_t *test_of; /* by event of control, from `from` on: the event of test, or UNDO_NONE */
