@@ -2,7 +2,7 @@
 
 #include "link.h"
 
-/* Of a number, the host events come first. */
+/* By kind and number; host events come before device events with the same number. */
 static int bond_order(const void *a, const void *b)
 {
     const struct bond *x = a, *y = b;
@@ -13,8 +13,7 @@ static int bond_order(const void *a, const void *b)
     return order ? order : COMPARE(x->row, y->row);
 }
 
-/* The launch of a device event by the host events of its number, which are `count` from `first`
-** on. */
+/* Finds a device event's launch among the `count` host events with its number, from `first` on. */
 static uint32_t launch_of(const struct bond *bonds, size_t first, size_t count, int64_t ts)
 {
     size_t after = first, end = first + count;

@@ -17,7 +17,7 @@ static bool same_place(const struct flow *flow, const struct flow *other)
     return flow->end == other->end && flow->track == other->track && flow->ts == other->ts;
 }
 
-/* The first of the flows that begin, or end, where and when a row starts; NULL without one. */
+/* Finds the first flow that begins (or ends) on the track and at the start of a row, or NULL. */
 static struct flow *flow_at(const struct trace_file *file, struct flow *flows, size_t count,
                             size_t row, bool end)
 {
@@ -30,14 +30,14 @@ static struct flow *flow_at(const struct trace_file *file, struct flow *flows, s
     return first < count && same_place(&flows[first], &key) ? &flows[first] : NULL;
 }
 
-/* ns; as in call stacks, 0 without a duration. */
+/* Returns the duration in ns. Call stacks, too, take a missing duration for 0. */
 static int64_t length_of(const struct columns *columns, size_t row)
 {
     return columns->dur[row] == NUMBER_NONE ? 0 : columns->dur[row];
 }
 
-/* Gives the first flow of each place where flows begin the operator that starts there, the
-** innermost (T5.2). */
+/* Finds the innermost operator that starts where flows begin (T5.2) and stores it in the first flow
+** of that place. */
 static bool find_operators(const struct trace_file *file, struct flow *flows, size_t count,
                            const struct stopper *stopper, struct failure *failure)
 {
@@ -54,8 +54,8 @@ static bool find_operators(const struct trace_file *file, struct flow *flows, si
     return true;
 }
 
-/* Gives the first flow of each place where flows end the operator at which one of them began.
-** `begins` is by id. */
+/* Finds the operator in which one of the flows that end at the same place began, and stores it in
+** the first flow of that place. `begins` is indexed by flow id. */
 static bool find_begins(struct flow *flows, size_t count, const struct flow **begins,
                         const struct stopper *stopper, struct failure *failure)
 {

@@ -7,7 +7,7 @@
 #include "link.h"
 #include "text/ascii.h"
 
-/* Device work with a link. */
+/* linked device work */
 struct placing_work {
     int64_t start;
     struct identifier pid;
@@ -35,13 +35,13 @@ static struct placing_work placing_of(const struct trace_file *file, uint32_t ro
                                  row};
 }
 
-/* Lists the work that tells no launch and is not backlog. */
+/* Lists device work that names no launch and is not backlog. */
 static bool list_unlaunched(struct trace_file *file, const struct stopper *stopper,
                             struct failure *failure)
 {
     struct file_health *health = &file->health;
     const struct columns *columns = &file->columns;
-    int64_t *first = NULL; /* for most files it is not needed */
+    int64_t *first = NULL; /* found on first use; most files do not need it */
     bool done = true;
     for (size_t row = columns_find(columns, 0, KIND_WORK); done && row < columns->count;
          row = columns_find(columns, row + 1, KIND_WORK)) {
@@ -89,7 +89,7 @@ bool unlaunched_place(struct trace_file *file, const struct stopper *stopper,
         struct placed_work *placed = &file->health.placed[i];
         struct placing_work key = placing_of(file, placed->row);
         size_t at = 0;
-        key.row = 0; /* what starts at the same time is not before it */
+        key.row = 0; /* work that starts at the same time is not before it */
         LOWER_BOUND(at, count, placing_order(&linked[at], &key) < 0);
         if (at > 0 && pid_order(&linked[at - 1].pid, &key.pid) == 0)
             placed->by = linked[at - 1].row;
@@ -99,7 +99,7 @@ bool unlaunched_place(struct trace_file *file, const struct stopper *stopper,
     return done;
 }
 
-/* What a call does, by its name. */
+/* kinds of calls, told apart by name */
 enum call_name { CALL_UNKNOWN, CALL_OTHER, CALL_KERNEL, CALL_GRAPH, CALL_CAPTURE, CALL_CAPTURED };
 
 static enum call_name call_name(const struct name *name)
@@ -114,7 +114,7 @@ static enum call_name call_name(const struct name *name)
     return name_contains(name, "StreamEndCapture") ? CALL_CAPTURED : CALL_OTHER;
 }
 
-/* A launch, or the begin or end of a capture. */
+/* a launch, or the begin or end of a graph capture */
 struct launch_call {
     int64_t start, end; /* ns */
     uint32_t track, row;
@@ -133,16 +133,16 @@ static int launch_call_order(const void *a, const void *b)
 
 struct launch_finder {
     struct trace_file *file;
-    struct launch_call *calls; /* by launch_call_order() */
+    struct launch_call *calls; /* in launch_call_order() */
     size_t count, capacity;
     bool captures;
-    int64_t *answers; /* the correlations of device events, ascending; NULL: not asked for */
+    int64_t *answers; /* sorted correlations of device events; NULL until needed */
     size_t answer_count;
     const struct stopper *stopper;
     struct failure *failure;
 };
 
-/* Whether a call is one that can launch: not of cann_runtime. */
+/* Returns whether a call can launch work. Calls of cann_runtime cannot. */
 static bool may_launch(const struct trace_file *file, size_t row)
 {
     enum kind kind = file->columns.kind[row];
@@ -188,7 +188,7 @@ static bool list_calls(struct launch_finder *finder)
                                launch_call_order, finder->stopper, finder->failure));
 }
 
-/* A stretch in which a thread captures. */
+/* time in which a thread captures a graph */
 struct capturing {
     int64_t start, end; /* ns */
 };
@@ -199,8 +199,8 @@ static int capturing_order(const void *a, const void *b)
     return COMPARE(x->start, y->start);
 }
 
-/* Drops captures, and the launches while one is open on any thread. One without an end is open to
-** the end of the file. */
+/* Drops captures, and all launches while any thread captures. A capture without an end lasts to the
+** end of the file. */
 static bool drop_captured(struct launch_finder *finder)
 {
     struct launch_call *calls = finder->calls;
@@ -218,7 +218,7 @@ static bool drop_captured(struct launch_finder *finder)
             end++;
         bool ends = end < finder->count && calls[end].track == calls[i].track;
         items[count++] = (struct capturing){calls[i].start, ends ? calls[end].end : INT64_MAX};
-        i = end - 1; /* another begin in between starts it anew: it is open all the same */
+        i = end - 1; /* another begin in between changes nothing: the thread still captures */
     }
     bool done = sort_items(items, count, sizeof *items, capturing_order, finder->stopper,
                            finder->failure);
@@ -247,7 +247,7 @@ static bool drop_captured(struct launch_finder *finder)
     return done;
 }
 
-/* Finds the correlations of device events, once they are asked for. */
+/* Collects the correlations of device events on first use. */
 static bool answers_make(struct launch_finder *finder)
 {
     const struct columns *columns = &finder->file->columns;
@@ -268,8 +268,8 @@ static bool answers_make(struct launch_finder *finder)
                                                 finder->stopper, finder->failure));
 }
 
-/* Adds a launch: a call and the `count` - 1 in it. Without a correlation nothing says whether it
-** has work. */
+/* Adds a launch: a call and the `count` - 1 calls nested in it. Leaves out launches without a
+** correlation or link, because nothing shows whether they have work. */
 static bool add_launch(struct launch_finder *finder, const struct launch_call *calls, size_t count)
 {
     struct file_health *health = &finder->file->health;
@@ -308,7 +308,7 @@ static bool add_launches(struct launch_finder *finder)
     return true;
 }
 
-/* Takes launches for done if as many kernels tell none (I4.1). */
+/* Counts no launch as lost if at least as many kernels have no launch (I4.1). */
 static void match_unlaunched(struct trace_file *file)
 {
     struct file_health *health = &file->health;
@@ -321,7 +321,8 @@ static void match_unlaunched(struct trace_file *file)
         health->launches[i].state = LAUNCH_RAN;
 }
 
-/* Marks the launches of a thread and kind that come after its last one with work (I5). */
+/* Marks launches after the last one with work of the same thread and kind (I5): they had not run
+** when the recording ended. */
 static void mark_waiting(struct trace_file *file, struct launch *launches, size_t count, bool graph)
 {
     size_t last = count;

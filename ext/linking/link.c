@@ -9,18 +9,17 @@ struct host_call {
     uint32_t row;
 };
 
-/* Calls that can launch, by bucket: the low bits of their correlation. Correlations are mostly
-** numbers in a row, so that most buckets have one call. */
+/* Calls that can launch, hashed by the low bits of their correlation. Correlations are mostly
+** consecutive, so most buckets hold one call. */
 struct host_calls {
-    uint32_t *rows;      /* within a bucket by call_order() */
-    uint32_t *begin;     /* by bucket: the index in `rows` of its first; one more than there are */
-    size_t buckets;      /* a power of two */
-    struct host_call *sorted; /* for sort_bucket() */
+    uint32_t *rows;      /* by bucket; in call_order() within a bucket */
+    uint32_t *begin;     /* by bucket: index in `rows` of its first call; plus the end */
+    size_t buckets;      /* number of buckets, a power of two */
+    struct host_call *sorted; /* scratch space of sort_bucket() */
     size_t sorted_capacity;
 };
 
-/* By correlation; within a correlation by rule 1: calls of a driver last, then earlier
-** start, then earlier in the file. */
+/* By correlation, then by rule 1: driver calls last, then by start, then by order in the file. */
 static int call_order(const void *a, const void *b)
 {
     const struct host_call *x = a, *y = b;
@@ -52,7 +51,7 @@ static bool in_order(const struct columns *columns, uint32_t row, uint32_t next)
     return call_order(&a, &b) <= 0;
 }
 
-/* Sorts `count` calls of a bucket, which begin at index `first`. Most are in order. */
+/* Sorts the `count` calls of the bucket that begins at index `first`. Most are already in order. */
 static bool sort_bucket(struct host_calls *calls, const struct columns *columns, size_t first,
                         size_t count, const struct stopper *stopper, struct failure *failure)
 {
@@ -77,7 +76,7 @@ static bool sort_bucket(struct host_calls *calls, const struct columns *columns,
     return true;
 }
 
-/* Finds the calls of a file; `calls` must be zeroed. False on failure. */
+/* Finds the calls of a file. `calls` must be zeroed. */
 static bool calls_find(struct host_calls *calls, const struct columns *columns,
                        const struct stopper *stopper, struct failure *failure)
 {
@@ -86,8 +85,8 @@ static bool calls_find(struct host_calls *calls, const struct columns *columns,
         calls->buckets *= 2;
     calls->begin = memory_zeroed(calls->buckets + 2, sizeof *calls->begin);
     bool done = calls->begin || failure_memory(failure);
-    /* The number of calls of bucket b is counted at b + 2. Summed up, b + 1 is where its next call
-    ** goes, and in the end where it ends. */
+    /* First count the calls of bucket b at b + 2. After summing up, b + 1 holds the index for its
+    ** next call and, once all are placed, its end. */
     for (size_t row = 0; done && row < columns->count; row++) {
         if (can_launch(columns, row))
             calls->begin[bucket_of(calls, columns->correlation[row]) + 2]++;
@@ -115,7 +114,7 @@ static bool calls_find(struct host_calls *calls, const struct columns *columns,
     return done;
 }
 
-/* The launch of a device event, by rule 1; ROW_NONE if it has none. */
+/* Finds the launch of a device event by rule 1, or ROW_NONE. */
 static uint32_t launch_of(const struct host_calls *calls, const struct columns *columns,
                           size_t event)
 {
@@ -123,7 +122,7 @@ static uint32_t launch_of(const struct host_calls *calls, const struct columns *
     int64_t correlation = columns->correlation[event], start = columns->ts[event];
     size_t bucket = bucket_of(calls, correlation);
     size_t first = calls->begin[bucket], count = calls->begin[bucket + 1];
-    if (first < count) { /* mostly it is the last call */
+    if (first < count) { /* in most cases, the last call */
         uint32_t last = rows[count - 1];
         if (columns->correlation[last] == correlation && columns->kind[last] == KIND_CALL &&
             columns->ts[last] <= start)
@@ -132,7 +131,7 @@ static uint32_t launch_of(const struct host_calls *calls, const struct columns *
     LOWER_BOUND(first, count, columns->correlation[rows[first]] < correlation);
     if (first == count || columns->correlation[rows[first]] != correlation)
         return ROW_NONE;
-    size_t end = first, after = first; /* end of the preferred calls; first one after the event */
+    size_t end = first, after = first; /* end of the preferred calls; first call after the event */
     LOWER_BOUND(end, count,
                 columns->correlation[rows[end]] == correlation &&
                     columns->kind[rows[end]] == columns->kind[rows[first]]);
@@ -144,7 +143,7 @@ static uint32_t launch_of(const struct host_calls *calls, const struct columns *
     return rows[after];
 }
 
-/* Rule 2, for rows in the order of the file. A row without a time comes last. */
+/* Applies rule 2 to two rows in file order. A row without a time comes last. */
 static bool starts_before(const struct columns *columns, size_t row, size_t other)
 {
     return columns->ts[row] != NUMBER_NONE &&
@@ -204,7 +203,7 @@ bool links_count_missing(struct trace_file *file, const struct stopper *stopper,
                          struct failure *failure)
 {
     const struct columns *columns = &file->columns;
-    int64_t *first = NULL; /* for most files it is not needed */
+    int64_t *first = NULL; /* found on first use; most files do not need it */
     bool done = true;
     for (size_t row = 0; done && row < columns->count; row++) {
         done = stopper_goes_on(stopper, row, failure);
