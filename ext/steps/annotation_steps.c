@@ -5,10 +5,10 @@
 #include "file/spans.h"
 #include "naming/step_form.h"
 
-/* Selects the events that take part. */
+/* a filter for events that may be steps */
 struct candidates {
     const struct trace_file *file;
-    const unsigned char *named; /* by name id */
+    const unsigned char *named; /* by name id: a bit set that must share a bit with `bits` */
     unsigned bits;
     bool any_host;
 };
@@ -25,7 +25,7 @@ static bool takes_part(void *argument, size_t row)
             row_is(part->file, row, CATEGORY_OPERATOR));
 }
 
-/* Whether a framework names its steps so; sets `*form` if that tells more. */
+/* Returns whether a framework names its steps like this. Sets `*form` if the name has a phase. */
 static bool is_known(const struct name *name, bool *form)
 {
     struct step_form unused;
@@ -57,7 +57,7 @@ bool known_names(const struct trace_file *file, unsigned char **known,
     return done;
 }
 
-/* Moves the spans that start inside no other to the beginning of a thread; returns their number. */
+/* Moves the spans of a thread that start inside no other to the front. Returns their number. */
 static size_t drop_inner(struct span *spans, size_t count)
 {
     size_t kept = 0;
@@ -71,7 +71,7 @@ static size_t drop_inner(struct span *spans, size_t count)
     return kept;
 }
 
-/* Whether the spans of a thread are chosen rather than those of another (rule 2). */
+/* Returns whether rule 2 prefers the thread of `spans` to the thread of `other`. */
 static bool is_rather(const struct span *spans, size_t count, const struct span *other,
                       size_t other_count)
 {
@@ -86,7 +86,7 @@ static int row_order(const void *a, const void *b)
     return COMPARE(((const struct step *)a)->row, ((const struct step *)b)->row);
 }
 
-/* Fills the items and numbers of steps from their spans, by start. */
+/* Fills the items and numbers of steps from spans ordered by start. */
 static bool take_spans(struct steps *steps, const struct span *spans, size_t count,
                        const struct stopper *stopper, struct failure *failure)
 {
@@ -129,8 +129,7 @@ bool annotation_steps_make(struct steps *steps, struct trace_file *file, const u
     return done;
 }
 
-/* The first of some spans of a thread, by start, that starts inside another one (T5); NULL:
-** none. */
+/* Finds the first span of a thread, by start, that starts inside another one (T5), or NULL. */
 static const struct span *first_inside(const struct span *spans, size_t count,
                                        const struct span *outer)
 {
@@ -167,7 +166,8 @@ bool step_forms_find(struct steps *steps, const struct trace_file *file, const u
     return done;
 }
 
-/* Whether several steps have one name, and no other event of their thread starts in one (A11.1). */
+/* Sets `*are` to whether several steps share one name and no other event on their thread starts
+** inside one (A11.1). */
 static bool are_work(const struct steps *steps, const struct trace_file *file,
                      const struct stopper *stopper, struct failure *failure, bool *are)
 {
@@ -193,7 +193,7 @@ static bool are_work(const struct steps *steps, const struct trace_file *file,
 bool wished_steps_make(struct steps *steps, struct trace_file *file, const struct step_wish *wish,
                        const struct stopper *stopper, struct failure *failure)
 {
-    enum { COMPARED = 1 << 16 /* bytes of names between two questions */ };
+    enum { COMPARED = 1 << 16 /* bytes of names compared between two checks for an interrupt */ };
     size_t compared = 0;
     unsigned char *known = NULL, *named = memory_zeroed(file->names.count + 1, 1);
     bool done = (named || failure_memory(failure)) && known_names(file, &known, stopper, failure);

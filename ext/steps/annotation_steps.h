@@ -1,46 +1,46 @@
 /*
-** Steps by annotation: those of a serving framework's engine, or what a user names (T20 to T22).
+** Steps by annotation: steps of a serving engine, or events that the user names (T20 to T22).
 */
 #ifndef TRACEDIFF_ANNOTATION_STEPS_H
 #define TRACEDIFF_ANNOTATION_STEPS_H
 
 #include "steps.h"
 
-/* Which events are steps. */
+/* which events are steps */
 struct step_wish {
     enum { STEPS_AUTO, STEPS_PROFILER, STEPS_LIKE } kind;
-    /* STEPS_LIKE: whether a name, which ends with a 0, is like the ith of some patterns. */
+    /* STEPS_LIKE: whether a NUL-terminated name matches the ith pattern */
     bool (*like)(const void *argument, size_t i, const char *name);
     const void *argument;
-    size_t count;     /* of patterns */
-    const char *text; /* what was asked for, for errors */
+    size_t count;     /* number of patterns */
+    const char *text; /* the patterns as the user wrote them, for error messages */
 };
 
-/* What the names of a file say of its events, by name id: KNOWN_... bits; `*known` becomes NULL if
-** they say nothing. */
+/* Finds the names that frameworks give their steps: KNOWN_... bits by name id. `*known` is the
+** caller's, and NULL if the file has no such name. */
 enum { KNOWN_STEP = 1, KNOWN_FORM = 2 };
 bool known_names(const struct trace_file *file, unsigned char **known,
                  const struct stopper *stopper, struct failure *failure);
 
-/* Whether a host event of that name is a step, of the profiler or of a framework. */
+/* Returns whether a host event with this name is a step of the profiler or of a framework. */
 bool name_is_step(const struct name *name);
 
-/* Makes the steps of a file of the events whose name has one of `bits` in `named`, by name id: of
-** known annotations only, or of any host event but calls.
-** 1. An event that starts inside another of its thread (spans.h) is not a step.
-** 2. Of several threads the one with the most steps counts; ties: the one whose first step starts
-**    first, then is first in the file.
-** 3. A step ends where the next one begins; the last one at its own end.
+/* Makes steps from the events whose name has one of `bits` in `named` (by name id). With
+** `any_host`, all host events but calls count; otherwise only annotations and operators do.
+** 1. An event that starts inside another one of its thread (spans.h) is not a step.
+** 2. Only the thread with the most steps counts. Ties: the one whose first step starts first, then
+**    is first in the file.
+** 3. A step ends where the next one begins, the last one at its own end.
 ** 4. Numbers are 0, 1, 2, ... by start. */
 bool annotation_steps_make(struct steps *steps, struct trace_file *file, const unsigned char *named,
                            unsigned bits, bool any_host, const struct stopper *stopper,
                            struct failure *failure);
 
-/* Finds the names that tell the phases of steps (T22). `known` may be NULL. */
+/* Finds for each step the name that gives its phase (T22). `known` may be NULL. */
 bool step_forms_find(struct steps *steps, const struct trace_file *file, const unsigned char *known,
                      const struct stopper *stopper, struct failure *failure);
 
-/* Makes the steps that a wish of the kind STEPS_LIKE names. */
+/* Makes the steps for a wish of kind STEPS_LIKE. */
 bool wished_steps_make(struct steps *steps, struct trace_file *file, const struct step_wish *wish,
                        const struct stopper *stopper, struct failure *failure);
 

@@ -1,5 +1,5 @@
 /*
-** The steps of the profiler, and those of a serving framework that are known by name.
+** Steps of the profiler, and steps of serving frameworks with known names.
 */
 #include "profiler_steps.h"
 #include "base/memory.h"
@@ -10,7 +10,7 @@
 #include "naming/step_form.h"
 #include "file/xla.h"
 
-/* N of a step's name, or NUMBER_NONE. */
+/* Returns N of a step's name, or NUMBER_NONE. */
 static int64_t step_number(const struct name *name)
 {
     const char *end = name->text + name->length, *digits = step_digits(name->text, end);
@@ -22,8 +22,8 @@ static int64_t step_number(const struct name *name)
     return number;
 }
 
-/* The number that the name of a row gives it, or XLA's args (T11), or NUMBER_NONE. `*next` as in
-** xla_of_row(). */
+/* Returns the step number in the name of a row or, for XLA, in its args (T11); otherwise
+** NUMBER_NONE. `*next` is the cursor of xla_of_row(). */
 static int64_t number_of(const struct trace_file *file, const int64_t *number, size_t row,
                          size_t *next)
 {
@@ -41,7 +41,7 @@ static bool row_is_step(const struct columns *columns, size_t row)
            columns->dur[row] >= 0;
 }
 
-/* Collects the steps of the profiler, and the distinct numbers. */
+/* Collects the steps of the profiler and their distinct numbers. */
 static bool collect_steps(struct steps *steps, const struct trace_file *file, const int64_t *number,
                           const struct stopper *stopper, struct failure *failure)
 {
@@ -76,7 +76,6 @@ static bool collect_steps(struct steps *steps, const struct trace_file *file, co
     return true;
 }
 
-/* How many distinct steps there are. */
 static size_t count_steps(const struct steps *steps)
 {
     size_t count = 0;
@@ -85,7 +84,7 @@ static size_t count_steps(const struct steps *steps)
     return count;
 }
 
-/* Makes the known steps, if they are more than those of the profiler (T20). */
+/* Makes the steps with known names. Keeps them if they outnumber the profiler's (T20). */
 static bool find_known_steps(struct trace_file *file, const unsigned char *known,
                              const struct stopper *stopper, struct failure *failure)
 {

@@ -9,9 +9,9 @@ struct step_finder {
     struct trace_file *file;
     struct steps *steps;
     const struct stopper *stopper;
-    const int64_t *number; /* by name id: N of ProfilerStep#N, or NUMBER_NONE; NULL: none */
-    struct span_line line; /* the iteration at each instant; it begins before all events */
-    int64_t from, until;   /* from and until then, `iteration` is the one found last */
+    const int64_t *number; /* by name id: N of ProfilerStep#N, or NUMBER_NONE; may be NULL */
+    struct span_line line; /* iteration at each instant; begins before all events */
+    int64_t from, until;   /* range in which `iteration`, the last answer, holds */
     uint32_t iteration;
 };
 
@@ -63,7 +63,7 @@ static uint32_t iteration_at(struct step_finder *finder, int64_t ts)
     return finder->iteration = items[low - 1].row;
 }
 
-/* The iteration of an annotation of the device (profiler_steps.h, rule 4). */
+/* Returns the iteration of a device annotation (profiler_steps.h, rule 4). */
 static uint32_t annotation_iteration(struct step_finder *finder, struct annotation *annotation)
 {
     const struct steps *steps = finder->steps;
@@ -75,8 +75,8 @@ static uint32_t annotation_iteration(struct step_finder *finder, struct annotati
     return iteration;
 }
 
-/* The launch that says in which step work is: its own, or that of the work that places it (I8);
-** `*next` as in xla_of_row(). */
+/* Finds the launch that decides the step of device work: its own, or the launch of the work that
+** places it (I8). `*next` is a cursor into health.placed. */
 static uint32_t placing_launch(const struct trace_file *file, size_t row, size_t *next)
 {
     const struct file_health *health = &file->health;

@@ -1,27 +1,28 @@
 /*
-** Steps, and the step that each event belongs to (T11, T20 to T23).
+** Steps, and the step of each event (T11, T20 to T23).
 */
 #ifndef TRACEDIFF_STEPS_H
 #define TRACEDIFF_STEPS_H
 
 #include "file/spans.h"
 
-/* The steps that a file has if nobody says which (T20). */
+/* Returns the default steps of a file (T20). */
 static inline const struct steps *steps_of_file(const struct trace_file *file)
 {
     return file->known_steps ? file->known_steps : &file->profiler_steps;
 }
 
-/* Fills `first` and `of` of steps whose items and iterations are there. `number` gives, by name id,
-** the step that an annotation of the device names, or NUMBER_NONE; NULL: none names one
+/* Fills `first` and `of` of steps whose items and iterations are set. `number` holds, by name id,
+** the step that a device annotation names, or NUMBER_NONE; NULL if none names one
 ** (profiler_steps.h, rule 4). */
 bool steps_place(struct steps *steps, struct trace_file *file, const int64_t *number,
                  const struct stopper *stopper, struct failure *failure);
 
-/* The index of a step's number, or STEP_NONE. */
+/* Returns the index of a step's number, or STEP_NONE. */
 uint32_t steps_iteration(const struct steps *steps, int64_t number);
 
-/* N if a row is named like step N of the profiler, by name id in `number`; else NUMBER_NONE. */
+/* Returns N if a row is named like step N of the profiler, else NUMBER_NONE. `number`: by name
+** id. */
 static inline int64_t step_number_of_row(const struct trace_file *file, const int64_t *number,
                                          size_t row)
 {
@@ -29,8 +30,8 @@ static inline int64_t step_number_of_row(const struct trace_file *file, const in
     return number && name != NAME_NONE ? number[name] : NUMBER_NONE;
 }
 
-/* Finds the step at each instant (profiler_steps.h, rule 2): rows of the line are indices into
-** `iterations`, or STEP_NONE. The line begins before all events; it is the caller's. */
+/* Finds the step at each instant (profiler_steps.h, rule 2). Rows of the line are indices into
+** `iterations`, or STEP_NONE. The line begins before all events; the caller owns it. */
 bool steps_line(const struct steps *steps, struct span_line *line, const struct stopper *stopper,
                 struct failure *failure);
 
