@@ -10,7 +10,7 @@ bool host_waits_make(struct host_waits *waits, const struct trace_file *file,
     return labels_make(&waits->labels, file, steps, 1u << LEVEL_OP, wanted, NULL, stopper, failure);
 }
 
-/* Whether a thread may wait in a stretch. Hooks, which autograd's operators run, may wait. */
+/* Returns whether a thread may wait during a stretch. Autograd's operators run hooks that may. */
 static bool may_wait(const struct trace_file *file, const struct label_stretch *stretch)
 {
     uint32_t row = stretch->label[LEVEL_OP];

@@ -4,9 +4,9 @@
 
 #include "base/memory.h"
 
-/* How much later a collective ended by the clock of a rank than by that of another. */
+/* difference between the ends of one collective on the clocks of two ranks */
 struct clock_sample {
-    wide_time later; /* ns */
+    wide_time later; /* ns: end on `rank` minus end on the rank that the search comes from */
     uint32_t rank;
 };
 
@@ -36,8 +36,8 @@ static int sample_order(const void *a, const void *b)
     return order ? order : COMPARE(x->later, y->later);
 }
 
-/* Adds samples of the collectives that a rank has in the matches of a search, for ranks that are
-** not tied. Every match is met once: afterwards all its ranks are tied. */
+/* Adds samples for untied ranks from the matched collectives of rank `from`. A search meets every
+** match once, because afterwards all its ranks are tied. */
 static bool add_samples(struct job_clocks *clocks, uint32_t from, const int64_t *step, bool by_all,
                         const bool *tied, size_t *count, struct failure *failure)
 {
@@ -74,7 +74,7 @@ static bool add_samples(struct job_clocks *clocks, uint32_t from, const int64_t 
     return true;
 }
 
-/* Q3.1 and Q3.2: finds offsets by the matches of a step, or of all steps if `step` is NULL. */
+/* Finds offsets from the matches of one step, or of all steps if `step` is NULL (Q3.1, Q3.2). */
 static bool search(struct job_clocks *clocks, const int64_t *step, bool by_all, wide_time *offset,
                    bool *tied, struct failure *failure)
 {
@@ -103,7 +103,7 @@ static bool search(struct job_clocks *clocks, const int64_t *step, bool by_all, 
     return true;
 }
 
-/* Gives ranks that are not tied the offsets of others. Returns whether all are tied then. */
+/* Copies another search's offsets to untied ranks. Returns whether all ranks are tied now. */
 static bool fill_in(const struct job_clocks *clocks, wide_time *offset, bool *tied,
                     const wide_time *other, const bool *tied_by_other)
 {
@@ -118,7 +118,7 @@ static bool fill_in(const struct job_clocks *clocks, wide_time *offset, bool *ti
     return all;
 }
 
-/* Q3.3, of a step or of all. `*all` says whether every rank is tied. */
+/* Runs both searches of Q3.3, over one step or all. Sets `*all` if every rank is tied. */
 static bool search_both(struct job_clocks *clocks, const int64_t *step, wide_time *offset,
                         bool *tied, bool *all, struct failure *failure)
 {
@@ -133,7 +133,7 @@ static bool search_both(struct job_clocks *clocks, const int64_t *step, wide_tim
     return true;
 }
 
-/* Finds the offsets that all steps give, unless that has been done already. */
+/* Finds the offsets over all steps, on first use. */
 static bool find_all(struct job_clocks *clocks, struct failure *failure)
 {
     bool all;

@@ -2,14 +2,14 @@
 
 #include "base/memory.h"
 
-/* A collective to match, with what tells it. */
+/* a collective with the keys that it is matched by */
 struct match_candidate {
     int64_t step, replica;
     uint32_t group, ranks, seq;
     struct job_member member;
 };
 
-/* The first collective of a rank by step that is in no step: `candidates` leaves these out. */
+/* Returns the index in `by_step` of the first collective outside of steps. These never match. */
 static size_t inside_count(const struct job_rank *rank)
 {
     size_t count = 0;
@@ -34,7 +34,7 @@ static int candidate_order(const void *a, const void *b)
     return order ? order : COMPARE(x->member.rank, y->member.rank);
 }
 
-/* Adds a match of the candidates from one on, which have one seq. */
+/* Adds a match of `count` candidates with the same seq. */
 static void add_match(struct job *job, const struct match_candidate *items, size_t count)
 {
     struct job_match *match = &job->matches[job->match_count];
@@ -50,7 +50,7 @@ static void add_match(struct job *job, const struct match_candidate *items, size
     job->match_count++;
 }
 
-/* Adds the matches of a group in a step, unless the ranks have different numbers of them (Q2.3). */
+/* Adds the matches of one group in one step, unless ranks have unequal numbers of them (Q2.3). */
 static void match_group(struct job *job, const struct match_candidate *items, size_t count)
 {
     size_t ranks = 0, like_first = 0;

@@ -8,7 +8,7 @@
 #include "loading/host_collective.h"
 #include "text/number.h"
 
-/* A call that says what it sends or receives, or a launch of device work. */
+/* a call with args of a send or receive, or a launch of device work */
 struct pair_call {
     uint32_t track, row;
     int64_t start, end;
@@ -58,7 +58,7 @@ bool job_pairs_make(struct job_pairs *pairs, const struct trace_file *file,
                       failure);
 }
 
-/* The number that a text is; NUMBER_NONE. */
+/* Parses a text as a number; NUMBER_NONE if it is none. */
 static int64_t number_of(const struct trace_file *file, uint32_t id)
 {
     int64_t number = NUMBER_NONE;
@@ -68,8 +68,8 @@ static int64_t number_of(const struct trace_file *file, uint32_t id)
     return number;
 }
 
-/* The rank at a place of a list such as `[0, 2]`, or the place of a rank in it; NUMBER_NONE: there
-** is none. A list that cannot be read, or is not there, is that of all ranks. */
+/* Returns the rank at an index of a list such as `[0, 2]` or, with `place`, the index of a rank;
+** NUMBER_NONE if it is not there. A missing or unreadable list stands for all ranks. */
 static int64_t look_up(const struct trace_file *file, uint32_t list, int64_t value, bool place)
 {
     const char *at = list == NAME_NONE ? "" : file->names.items[list].text;
@@ -87,7 +87,7 @@ static int64_t look_up(const struct trace_file *file, uint32_t list, int64_t val
     return NUMBER_NONE;
 }
 
-/* The other rank of a send or receive of a rank; NUMBER_NONE: it is not said. */
+/* Returns the peer of a rank in a send or receive; NUMBER_NONE unless the args name exactly one. */
 static int64_t other_rank(const struct trace_file *file, const struct process_group *group,
                           int64_t rank)
 {
@@ -102,8 +102,8 @@ static int64_t other_rank(const struct trace_file *file, const struct process_gr
     return other == NUMBER_NONE ? other : look_up(file, group->ranks, other, false);
 }
 
-/* The other rank of a launch: that of the call around it or, without one, of all calls of its
-** thread since the launch before it. `*group` is one of these. NUMBER_NONE: several, or none. */
+/* Returns the peer of a launch: from the call around it or else from all calls of its thread since
+** the previous launch. NUMBER_NONE: none or several. `*group` comes from one of the calls. */
 static int64_t other_of_calls(const struct job_pairs *pairs, uint32_t launch, int64_t rank,
                               const struct process_group **group)
 {

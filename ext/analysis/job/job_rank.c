@@ -12,30 +12,30 @@
 #include "host_waits.h"
 #include "job_pairs.h"
 
-/* What is known of the name of a collective. */
+/* facts about a name of collectives, found on first use */
 struct known_name_of_work {
     bool asked, by_all;
     uint32_t text; /* id of the stable name */
 };
 
-/* Work on a stream that has collectives. */
+/* work on a stream that runs collectives */
 struct stream_work {
     uint32_t track, row;
     int64_t end, start;
 };
 
-/* A member whose collectives are added. */
+/* state while the collectives of a member are added */
 struct member_reader {
     struct job_rank *rank;
     const struct trace_member *member;
-    uint32_t index; /* of the member */
+    uint32_t index; /* index of the member */
     struct names *texts;
     const struct stopper *stopper;
     struct failure *failure;
-    size_t first;                /* the first collective of the member */
+    size_t first;                /* index of the member's first collective */
     bool on_host;                /* the member has no device work */
-    bool both;                   /* it has, and collectives that the host runs (Q10.6) */
-    enum host_collective wanted; /* the kind of its collectives then */
+    bool both;                   /* the member has device work and host collectives (Q10.6) */
+    enum host_collective wanted; /* with `on_host` or `both`: which host collectives count */
     struct busy busy;
     struct row_types types;
     struct known_name_of_work *names; /* by name id */
@@ -44,13 +44,13 @@ struct member_reader {
     struct job_pairs pairs;
 };
 
-/* Q3.3, Q10.2. */
+/* Returns whether a name says that all ranks wait for all (Q3.3, Q10.2). */
 static bool is_by_all(const struct member_reader *reader, const struct name *name)
 {
     return collective_is_by_all(name) || (reader->on_host && strstr(name->text, "barrier"));
 }
 
-/* The name of the row of a collective; NULL if out of memory. */
+/* Looks up the name of a collective's row; NULL if out of memory. */
 static const struct known_name_of_work *name_of_collective(struct member_reader *reader, size_t row)
 {
     const struct trace_file *file = reader->member->file;
@@ -70,8 +70,8 @@ static const struct known_name_of_work *name_of_collective(struct member_reader 
     return known;
 }
 
-/* What the args of a collective say of its process group; `*next` is the group of the file that
-** comes next. NULL: nothing. */
+/* Finds the process group in a collective's args; NULL if there is none. `*next` is a cursor into
+** the file's groups. */
 static const struct process_group *find_group(const struct trace_file *file, uint32_t row,
                                               size_t *next)
 {
@@ -81,7 +81,7 @@ static const struct process_group *find_group(const struct trace_file *file, uin
                                                                        : NULL;
 }
 
-/* Takes a text of the member into those of the job, if there is one. */
+/* Copies one of the member's texts to the job's texts, unless it is NAME_NONE. */
 static bool adopt(struct member_reader *reader, uint32_t text, uint32_t *id)
 {
     if (text == NAME_NONE)
@@ -90,7 +90,7 @@ static bool adopt(struct member_reader *reader, uint32_t text, uint32_t *id)
     return *id != NAME_NONE || failure_memory(reader->failure);
 }
 
-/* Finds the process group of a collective (W1) and, on the host, what its args call it (Q10.1). */
+/* Finds the process group of a collective (W1) and, on the host, its name in the args (Q10.1). */
 static bool take_group(struct member_reader *reader, struct job_collective *collective,
                        const struct process_group *group)
 {
@@ -109,7 +109,7 @@ static bool take_group(struct member_reader *reader, struct job_collective *coll
                         adopt(reader, group->ranks, &collective->ranks));
 }
 
-/* Q2.5: the process group of a send or receive of the device is the pair of its ranks. */
+/* Makes the two ranks of a device's send or receive its process group (Q2.5). */
 static bool take_pair(struct member_reader *reader, struct job_collective *collective,
                       const struct process_group *own)
 {
@@ -162,7 +162,7 @@ static bool add_collective(struct member_reader *reader, size_t row, size_t *nex
     return true;
 }
 
-/* The next row of device work or, where hosts run collectives beside it, of one of these. */
+/* Returns the next row of device work, or of a host collective if the member has both. */
 static size_t next_row(const struct member_reader *reader, size_t row)
 {
     const struct trace_file *file = reader->member->file;
@@ -196,7 +196,7 @@ static bool add_collectives(struct member_reader *reader)
     return true;
 }
 
-/* Q10.1: adds the collectives of a host. */
+/* Adds the collectives of a host (Q10.1). */
 static bool add_host_collectives(struct member_reader *reader)
 {
     const struct trace_file *file = reader->member->file;
@@ -219,7 +219,7 @@ static bool add_host_collectives(struct member_reader *reader)
     return true;
 }
 
-/* The collective of the member at a row; JOB_NONE. */
+/* Returns the member's collective at a row, or JOB_NONE. */
 static uint32_t collective_of_row(const struct member_reader *reader, uint32_t row)
 {
     const struct job_collective *items = reader->rank->collectives;
@@ -237,7 +237,7 @@ static int stream_order(const void *a, const void *b)
     return order ? order : COMPARE(x->row, y->row);
 }
 
-/* Q5.4: finds the collectives right before others on their streams. */
+/* Finds the collectives that run right before others on their streams (Q5.4). */
 static bool find_before(struct member_reader *reader)
 {
     const struct columns *columns = &reader->member->file->columns;
@@ -277,7 +277,7 @@ static bool find_before(struct member_reader *reader)
     return done;
 }
 
-/* Adds the parts of class comm in the windows of the member. */
+/* Adds the parts of class comm in the member's windows. */
 static bool add_parts(struct member_reader *reader)
 {
     struct job_rank *rank = reader->rank;
@@ -311,7 +311,8 @@ static bool add_parts(struct member_reader *reader)
     return true;
 }
 
-/* Adds a wait, as far as no device work runs (Q10.6). `*stretch` is where the search goes on. */
+/* Adds the parts of a wait in which no device work runs (Q10.6). `*stretch` is where the next
+** search begins. */
 static bool add_wait(struct member_reader *reader, int64_t from, int64_t to, size_t *stretch)
 {
     struct job_rank *rank = reader->rank;
@@ -332,7 +333,7 @@ static bool add_wait(struct member_reader *reader, int64_t from, int64_t to, siz
     return true;
 }
 
-/* Q10.3: adds the waits of the threads of a host's steps. */
+/* Adds the waits of the threads that run a host's steps (Q10.3). */
 static bool add_waits(struct member_reader *reader)
 {
     struct job_rank *rank = reader->rank;
@@ -406,7 +407,6 @@ static int window_order(const void *a, const void *b)
     return order ? order : COMPARE(x->iteration, y->iteration);
 }
 
-/* Adds the windows of a member. */
 static bool add_windows(struct job_rank *rank, const struct trace *trace, size_t index,
                         bool device_clock, const struct stopper *stopper, struct failure *failure)
 {
@@ -456,7 +456,7 @@ int job_part_order(const void *a, const void *b)
     return COMPARE(((const struct job_part *)a)->start, ((const struct job_part *)b)->start);
 }
 
-/* Sorts the parts and finds their chains. */
+/* Sorts the parts and joins them into chains. */
 static bool make_runs(struct job_rank *rank, const struct stopper *stopper, struct failure *failure)
 {
     if (!sort_items(rank->parts, rank->part_count, sizeof *rank->parts, job_part_order, stopper,
@@ -476,14 +476,14 @@ static bool make_runs(struct job_rank *rank, const struct stopper *stopper, stru
     return true;
 }
 
-/* A collective with what it is sorted by. The orders take no context, so the name is copied in. */
+/* a collective with its sort key; comparison functions get no context, so the name is included */
 struct sortable_collective {
     struct job_collective item;
     const struct name *name;
     uint32_t index;
 };
 
-/* W2. Ties are in the order of the file. */
+/* Compares by step, process group and start, as W2 has it. Ties: order in the file. */
 static int step_order(const void *a, const void *b)
 {
     const struct sortable_collective *left = a, *right = b;
@@ -506,7 +506,7 @@ static int end_order(const void *a, const void *b)
     return order ? order : COMPARE(x->start, y->start);
 }
 
-/* Sorts the collectives into a list of their indices. */
+/* Returns the indices of the collectives in sorted order. */
 static uint32_t *sorted(const struct job_rank *rank, const struct names *texts,
                         int (*order)(const void *, const void *), const struct stopper *stopper,
                         struct failure *failure)
@@ -528,7 +528,7 @@ static uint32_t *sorted(const struct job_rank *rank, const struct names *texts,
     return NULL;
 }
 
-/* Whether two collectives are of one step and process group. */
+/* Returns whether two collectives share step and process group. */
 static bool same_group(const struct job_collective *a, const struct job_collective *b)
 {
     return a->outside == b->outside && a->step == b->step && a->group == b->group &&

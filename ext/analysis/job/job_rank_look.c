@@ -1,5 +1,5 @@
 /*
-** What is asked of a rank while the path of a job is walked.
+** Look-ups in a rank during the walk along the job's path.
 */
 #include "base/sort.h"
 #include "job_rank.h"

@@ -4,11 +4,10 @@
 
 #include "base/memory.h"
 
-/* While rows are added, the file of a window, a collective or a part is its id in `files`: in
-** `member`, in `member` and in `chain`. Collectives are named by their events: in `row`, `before`
-** and `owner`. */
+/* While rows are added, `member` of windows and collectives and `chain` of parts hold the id of the
+** file in `files`. Collectives are identified by their event, in `row`, `before` and `owner`. */
 
-/* The rank of a row, which is added if it is new; NULL if out of memory. */
+/* Finds the rank of a row, or adds it; NULL if out of memory. */
 static struct job_rank *rank_of_row(struct job_rows *rows, int64_t number)
 {
     struct job *job = &rows->job;
@@ -100,8 +99,8 @@ static int file_order(const void *a, const void *b)
     return name_compare(*(const struct name *const *)a, *(const struct name *const *)b);
 }
 
-/* The places of files in the order of their names, by id, which is that of the members of a trace;
-** NULL on failure. */
+/* Returns the position of each file, by id, in the order of file names, which is the order of a
+** trace's members. NULL on failure. */
 static uint32_t *order_files(const struct names *files, const struct stopper *stopper,
                              struct failure *failure)
 {
@@ -127,7 +126,7 @@ static int collective_order(const void *a, const void *b)
     return order ? order : COMPARE(x->row, y->row);
 }
 
-/* The index of a collective by its file and event; JOB_NONE: it is not there. */
+/* Returns the index of a collective by its file and event, or JOB_NONE. */
 static uint32_t find_collective(const struct job_rank *rank, uint32_t member, uint32_t event)
 {
     const struct job_collective *items = rank->collectives, key = {.member = member, .row = event};
@@ -142,7 +141,7 @@ static bool refuse(const char *what, int64_t rank, int64_t number, struct failur
     return failure_set(failure, FAILURE_REQUEST, what, (long long)rank, (long long)number);
 }
 
-/* Sorts the collectives, and finds those that others are queued behind. */
+/* Sorts the collectives and resolves which collective each is queued behind. */
 static bool link_collectives(struct job_rank *rank, int64_t number, const struct stopper *stopper,
                              struct failure *failure)
 {
@@ -165,14 +164,14 @@ static bool link_collectives(struct job_rank *rank, int64_t number, const struct
             return refuse(lacks, number, before, failure);
         const struct job_collective *other = &rank->collectives[item->before];
         if (other->start >= item->start || (wide_time)other->end - item->start > JOB_ROUNDING)
-            return refuse(late, number, before, failure); /* there would be no end of it */
+            return refuse(late, number, before, failure); /* following the queue might never end */
         if (!stopper_goes_on(stopper, i, failure))
             return false;
     }
     return true;
 }
 
-/* Whether each collective is of a file that has a step. */
+/* Checks that the file of every collective has a step. */
 static bool check_files(const struct job_rank *rank, int64_t number, size_t files,
                         struct failure *failure)
 {
@@ -188,8 +187,8 @@ static bool check_files(const struct job_rank *rank, int64_t number, size_t file
     return done;
 }
 
-/* Finds the owners of parts, and keeps what is in windows of their files: another file of the rank
-** may have one there. */
+/* Finds the owners of parts, and cuts parts to the windows of their own files. Another file of the
+** rank may have the window there. */
 static bool place_parts(struct job_rank *rank, int64_t number, const struct stopper *stopper,
                         struct failure *failure)
 {
@@ -233,7 +232,7 @@ static int iteration_order(const void *a, const void *b)
                    ((const struct job_window *)b)->window.iteration);
 }
 
-/* Whether each step is there once. */
+/* Checks that no step occurs twice. */
 static bool check_windows(struct job_rank *rank, int64_t number, const struct stopper *stopper,
                           struct failure *failure)
 {
@@ -277,7 +276,7 @@ static bool finish_rank(struct job_rows *rows, size_t index, const uint32_t *pla
            job_rank_finish(rank, &rows->job.texts, stopper, failure);
 }
 
-/* Q1.2: leaves out ranks without steps, if others have any. */
+/* Removes ranks without steps if other ranks have steps (Q1.2). */
 static void keep_ranks(struct job_rows *rows)
 {
     struct job *job = &rows->job;

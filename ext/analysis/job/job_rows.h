@@ -1,5 +1,5 @@
 /*
-** A job whose ranks lie on many machines: made of rows that say what job_rank.h finds (Q7).
+** A job whose ranks are on many machines, built from rows with the contents of job_rank.h (Q7).
 */
 #ifndef TRACEDIFF_JOB_ROWS_H
 #define TRACEDIFF_JOB_ROWS_H
@@ -15,41 +15,40 @@ enum job_row_kind {
     JOB_ROW_KINDS
 };
 
-/* A text that is not terminated; NULL: none. */
+/* text with a length, not NUL-terminated; NULL: none */
 struct job_text {
     const char *bytes;
     size_t length;
 };
 
-/* What a row says; NUMBER_NONE where it says nothing. */
+/* one input row; NUMBER_NONE where it has no value */
 struct job_row {
     enum job_row_kind kind;
     int64_t rank;
     struct job_text file;
     int64_t iteration;
     int64_t start, end; /* ns, by the clock of the rank */
-    int64_t event; /* position of the collective in traceEvents, or of the one that is exposed */
-    int64_t queued_behind; /* Q5.4: that of the collective before */
-    struct job_text group, ranks, name; /* without a group, it is not to be matched (Q10.2) */
+    int64_t event; /* position in traceEvents of the collective, or of the exposed one */
+    int64_t queued_behind; /* position of the previous collective on the stream (Q5.4) */
+    struct job_text group, ranks, name; /* without a group, it is never matched (Q10.2) */
     bool waits_for_all;
 };
 
 struct job_rows {
     struct job job;
-    int64_t *numbers; /* by index into job.ranks: the rank; ascending */
+    int64_t *numbers; /* by index into job.ranks: rank number, ascending */
     /* private */
     size_t number_capacity, rank_capacity;
     struct names files;
-    size_t last; /* the rank of the last row */
+    size_t last; /* index of the rank of the last row */
 };
 
-/* Adds a row. Rows may come in any order; it is quicker if those of a rank come together. */
+/* Adds a row, in any order. Adding all rows of a rank together is faster. */
 bool job_rows_add(struct job_rows *rows, const struct job_row *row, struct failure *failure);
 
-/* Makes the job, when all rows are there. */
+/* Builds the job after all rows are added. */
 bool job_rows_finish(struct job_rows *rows, const struct stopper *stopper, struct failure *failure);
 
-/* Does nothing to a zeroed struct. */
 void job_rows_clear(struct job_rows *rows);
 
 #endif

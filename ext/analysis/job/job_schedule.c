@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 
-/* A collective on a rank. */
+/* a collective on one rank */
 struct job_event {
     uint32_t rank, collective;
 };
@@ -16,12 +16,12 @@ struct job_walk {
     struct job_clocks clocks;
     struct job_schedule *to;
     struct failure *failure;
-    uint32_t window;      /* of the reference */
-    uint32_t rank;        /* where the path is */
-    int64_t at;           /* when, by the clock of the reference */
-    struct job_event why; /* the collective in which the last rank waited for this one */
+    uint32_t window;      /* index of the reference's window */
+    uint32_t rank;        /* current rank of the path */
+    int64_t at;           /* current time, on the clock of the reference */
+    struct job_event why; /* collective in which the previous rank waited for this one */
     uint64_t *visited;    /* by rank: the last visit of an instant there (Q5.5) */
-    uint64_t visit;       /* counts instants */
+    uint64_t visit;       /* number of the current instant */
     size_t steps;         /* for the stopper */
 };
 
@@ -31,13 +31,13 @@ static const struct job_collective *collective_of(const struct job_walk *walk,
     return &walk->job->ranks[event.rank].collectives[event.collective];
 }
 
-/* An instant of a rank by the clock of the reference. */
+/* Converts a rank's own time to the clock of the reference. */
 static wide_time shared(const struct job_walk *walk, uint32_t rank, int64_t own)
 {
     return own - walk->clocks.offset[rank];
 }
 
-/* Goes back to an instant on the same rank, but not beyond the window. */
+/* Moves back in time on the same rank, to the start of the window at most. */
 static bool stay(struct job_walk *walk, wide_time until, uint32_t queued)
 {
     struct job_schedule *to = walk->to;
@@ -67,7 +67,7 @@ static bool stay(struct job_walk *walk, wide_time until, uint32_t queued)
     return true;
 }
 
-/* Goes on with another rank at the same instant. */
+/* Moves to another rank at the same instant. */
 static void hop(struct job_walk *walk, uint32_t rank, struct job_event why)
 {
     walk->rank = rank;
@@ -75,8 +75,8 @@ static void hop(struct job_walk *walk, uint32_t rank, struct job_event why)
     walk->visited[rank] = walk->visit;
 }
 
-/* The collective that ends where a chain ends, and began before an instant; of several, the one
-** that started last (Q5.2). */
+/* Finds the collective that ends with a chain and started before an instant. Among several, the
+** last to start counts (Q5.2). */
 static bool ends_with_chain(struct job_walk *walk, const struct job_chain *chain, int64_t at,
                           struct job_event *event)
 {
@@ -101,8 +101,8 @@ static bool ends_with_chain(struct job_walk *walk, const struct job_chain *chain
     return true;
 }
 
-/* Whether the rank waits for the owner of a part: another collective was queued behind it, or
-** another chain ends where it does (Q5.2). */
+/* Returns whether the rank waits for the owner of a part: another collective is queued behind it,
+** or another chain ends with it (Q5.2). */
 static bool is_awaited(const struct job_rank *rank, const struct job_part *part)
 {
     const struct job_chain *chain = &rank->chains[part->chain];
@@ -117,8 +117,8 @@ static bool is_awaited(const struct job_rank *rank, const struct job_part *part)
     return i < rank->chain_count && rank->chains[i].end - end <= JOB_SLACK;
 }
 
-/* The rank that started a collective last, of those that did before it ended on one; and when, by
-** the clock of the reference. JOB_NONE: it is not matched, or no rank did. */
+/* Finds the last rank to start a collective before it ended on the rank of `event`. JOB_NONE: it is
+** not matched, or no rank did. `*when` is the start on the clock of the reference. */
 static uint32_t last_to_start(const struct job_walk *walk, struct job_event event, wide_time *when,
                               struct job_event *its)
 {
@@ -144,8 +144,8 @@ static uint32_t last_to_start(const struct job_walk *walk, struct job_event even
     return last;
 }
 
-/* Q5.4: while the collective with which the path came to a rank was queued behind another one, goes
-** on with that. */
+/* Follows the queue (Q5.4): while the collective that led the path to a rank was queued behind
+** another one, the path goes on with that one. */
 static bool follow_queue(struct job_walk *walk, struct job_event on)
 {
     for (;;) {
@@ -162,14 +162,14 @@ static bool follow_queue(struct job_walk *walk, struct job_event on)
             !stay(walk, when, before))
             return false;
         if (walk->at > when)
-            return true; /* that was before the window */
+            return true; /* `when` is before the window */
         if (last != walk->rank)
             hop(walk, last, queue);
         on = its;
     }
 }
 
-/* Q5.2: goes back through a part of class comm, or on with the rank that it waits for. */
+/* Handles a part of class comm (Q5.2): moves back through it, or to the rank that it waits for. */
 static bool pass_part(struct job_walk *walk, const struct job_part *part, int64_t own)
 {
     const struct job_rank *rank = &walk->job->ranks[walk->rank];
@@ -187,13 +187,13 @@ static bool pass_part(struct job_walk *walk, const struct job_part *part, int64_
     if (!stay(walk, when, JOB_NONE))
         return false;
     if (walk->at > when)
-        return true; /* that was before the window */
+        return true; /* `when` is before the window */
     hop(walk, last, awaited);
     return follow_queue(walk, its);
 }
 
-/* Q10.5: goes back through a wait, through the transfer for which the thread waits, or on with the
-** rank that is late to it. */
+/* Handles a wait (Q10.5): moves back through it, through the transfer that the thread waits for, or
+** to the rank that is late to it. */
 static bool pass_wait(struct job_walk *walk, const struct job_part *wait, int64_t own)
 {
     const struct job_rank *rank = &walk->job->ranks[walk->rank];
@@ -215,7 +215,7 @@ static bool pass_wait(struct job_walk *walk, const struct job_part *wait, int64_
     return true;
 }
 
-/* Goes on from where the path is, in the window of the reference. */
+/* Moves the path back from the current point, inside the reference's window. */
 static bool pass(struct job_walk *walk)
 {
     const struct job_rank *rank = &walk->job->ranks[walk->rank];
@@ -243,7 +243,7 @@ static bool pass(struct job_walk *walk)
     return stay(walk, shared(walk, walk->rank, from), JOB_NONE);
 }
 
-/* Walks through a window of the reference. */
+/* Walks back through one window of the reference. */
 static bool walk_window(struct job_walk *walk)
 {
     const struct window *window = &walk->job->ranks[0].windows[walk->window].window;
@@ -296,7 +296,7 @@ bool job_stretch_piece(const struct job *job, const struct job_stretch *stretch,
         return false;
     if (stretch->queued != JOB_NONE) {
         while (window->member != rank->collectives[stretch->queued].member)
-            window++; /* its file has one */
+            window++; /* found: the collective's file has a window */
     } else if (stretch->rank == 0) {
         window += stretch->window;
     } else {

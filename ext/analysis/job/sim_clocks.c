@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 
-/* A window of a rank. */
+/* a window of one rank */
 struct rank_window {
     int64_t iteration;
     uint32_t rank, window;
@@ -16,7 +16,7 @@ static int window_order(const void *a, const void *b)
     return order ? order : COMPARE(x->window, y->window);
 }
 
-/* The windows of all ranks by step. NULL on failure. */
+/* Lists the windows of all ranks by step. NULL on failure. */
 static struct rank_window *list_windows(const struct job *job, size_t *count,
                                         struct failure *failure)
 {
@@ -43,7 +43,7 @@ static int64_t clamp(wide_time time)
     return time > INT64_MAX ? INT64_MAX : time < INT64_MIN ? INT64_MIN : (int64_t)time;
 }
 
-/* Makes the times of a clock ascend, and lets its first piece begin before all events. */
+/* Makes a clock's times ascend, and lets its first piece begin before all events. */
 static void finish_clock(struct sim_clock *clock)
 {
     struct sim_piece *pieces = clock->pieces;
@@ -62,7 +62,7 @@ static int64_t step_of_match(const struct job *job, size_t match)
     return job->ranks[member->rank].collectives[member->collective].step;
 }
 
-/* The windows and the matches of a step. */
+/* the windows and matches of one step */
 struct clock_step {
     int64_t step;
     const struct rank_window *windows;
@@ -75,7 +75,7 @@ static int64_t offset_of(const struct job_clocks *found, size_t rank)
     return offset == NUMBER_NONE ? 0 : offset;
 }
 
-/* Takes the offsets that were found into a step. */
+/* Copies the offsets that were found to the windows and matches of a step. */
 static void take_offsets(struct sim_clocks *clocks, const struct job_clocks *found,
                          const struct clock_step *of)
 {
@@ -105,7 +105,7 @@ bool sim_clocks_meet(const struct sim_clocks *clocks, const struct job *job, siz
     return latest <= earliest;
 }
 
-/* How many collectives of a step in which all wait for all have no instant in common. */
+/* Counts a step's collectives in which all ranks wait for all, but that have no common instant. */
 static size_t count_apart(const struct sim_clocks *clocks, const struct job *job,
                           const struct clock_step *of)
 {
@@ -115,8 +115,8 @@ static size_t count_apart(const struct sim_clocks *clocks, const struct job *job
     return count;
 }
 
-/* Finds the offsets of a step: its own or, if fewer collectives are apart by them, those of all
-** steps. */
+/* Finds the offsets of a step: its own, or the offsets over all steps if these leave fewer
+** collectives without a common instant. */
 static bool find_step(struct sim_clocks *clocks, struct job_clocks *found,
                       const struct clock_step *of, struct failure *failure)
 {
@@ -192,7 +192,7 @@ bool sim_clocks_make(struct sim_clocks *clocks, const struct job *job, struct fa
 int64_t sim_clock_time(const struct sim_clock *clock, int64_t own)
 {
     size_t i = 1;
-    if (clock->count == 1 && clock->pieces->offset == 0) /* that of the only rank */
+    if (clock->count == 1 && clock->pieces->offset == 0) /* a job with one rank */
         return own;
     LOWER_BOUND(i, clock->count, clock->pieces[i].start <= own);
     const struct sim_piece *piece = &clock->pieces[i - 1];
