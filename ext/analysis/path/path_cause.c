@@ -2,7 +2,8 @@
 
 #include "analysis/parts/busy.h"
 
-/* P6: the work of other streams that work waits for and that ends last; WORK_NONE. */
+/* Finds the work on other streams that `work` waits for and that ends last, if that is after
+** `after` (P6); otherwise WORK_NONE. */
 static size_t work_waited_for(const struct path_graph *graph, const struct path_work *work,
                               int64_t after)
 {

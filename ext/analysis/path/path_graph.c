@@ -55,13 +55,13 @@ static bool collect_work(const struct graph_builder *builder)
                       builder->stopper, builder->failure);
 }
 
-/* An index of work and what it is sorted by. */
+/* index of work with its sort key */
 struct sorted_work {
     int64_t key; /* for sort_numbered() */
     uint32_t work;
 };
 
-/* The indices of work by track, or by launch without the work that has none. NULL on failure. */
+/* Lists indices of work by track, or by launch (only work that has one). NULL on failure. */
 static uint32_t *index_work(const struct graph_builder *builder, bool by_launch)
 {
     const struct path_graph *graph = builder->graph;
@@ -85,7 +85,7 @@ static uint32_t *index_work(const struct graph_builder *builder, bool by_launch)
     return NULL;
 }
 
-/* P6.3: what has no launch was launched before what ends after it on its stream. */
+/* Applies P6.3: work without a launch was launched before work that ends later on its stream. */
 static void find_launched(struct path_graph *graph)
 {
     int64_t next = INT64_MAX;
@@ -164,7 +164,7 @@ static bool add_wait(const struct graph_builder *builder, const struct path_wait
     return true;
 }
 
-/* A call that records an event. */
+/* a call that records an event */
 struct record_call {
     int64_t correlation;
     uint32_t row;
@@ -177,8 +177,8 @@ static int record_call_order(const void *a, const void *b)
     return order ? order : COMPARE(x->row, y->row);
 }
 
-/* For P6.1: the calls that record events, the first in the file of each correlation first; and work
-** by track, launch, start and row. */
+/* Look-up tables for P6.1: calls that record events by correlation, then order in the file; work by
+** track, launch, start and row. */
 struct recorded {
     struct record_call *records;
     size_t record_count;
@@ -217,7 +217,7 @@ static bool find_recorded(const struct graph_builder *builder, struct recorded *
                       launched_order, builder->stopper, builder->failure);
 }
 
-/* P6.1: adds the wait that a sync event tells of. */
+/* Adds the wait that a sync event records (P6.1). */
 static bool add_sync(const struct graph_builder *builder, const struct path_sync *sync,
                      const struct recorded *recorded)
 {
@@ -245,7 +245,7 @@ static bool add_sync(const struct graph_builder *builder, const struct path_sync
     return add_wait(builder, &wait);
 }
 
-/* Whether work runs on a track. */
+/* Returns whether work runs on a track. */
 static bool has_work(const struct path_graph *graph, uint32_t track)
 {
     size_t i = 0;
@@ -253,7 +253,7 @@ static bool has_work(const struct path_graph *graph, uint32_t track)
     return i < graph->work_count && graph->work[graph->by_track[i]].track == track;
 }
 
-/* P6.1 and P7.1: the waits that sync events tell of. `told` marks the calls of P6.1. */
+/* Adds the waits that sync events record (P6.1, P7.1). `told` marks calls whose wait P6.1 gives. */
 static bool add_syncs(const struct graph_builder *builder, const struct path_syncs *syncs,
                       bool *told)
 {
@@ -280,7 +280,7 @@ static bool add_syncs(const struct graph_builder *builder, const struct path_syn
     return done;
 }
 
-/* A wait or a launch of a thread. */
+/* a wait or launch of a thread */
 struct thread_call {
     int64_t time; /* ns */
     uint32_t track, row;
@@ -296,7 +296,7 @@ static int thread_call_order(const void *a, const void *b)
     return order ? order : COMPARE(x->row, y->row);
 }
 
-/* P6.2: the waits of which no sync event tells. */
+/* Adds the waits that no sync event records (P6.2). */
 static bool add_calls(const struct graph_builder *builder, const bool *told)
 {
     const struct columns *columns = &builder->file->columns;
@@ -330,8 +330,8 @@ static int place_of_wait(const void *a, const void *b)
     return order ? order : COMPARE(x->row, y->row);
 }
 
-/* Of work and a stream, the wait for most comes first. Those of a call keep the order of the
-** file. */
+/* For the same work and stream, the wait with the latest limit comes first. Waits of calls keep the
+** order of the file. */
 static int wait_order(const void *a, const void *b)
 {
     const struct path_wait *x = a, *y = b;
@@ -340,7 +340,7 @@ static int wait_order(const void *a, const void *b)
     return order || x->host ? order : COMPARE(y->source.limit, x->source.limit);
 }
 
-/* Keeps one wait of work for a stream, and one of a call. */
+/* Keeps one wait for each pair of work and stream, and one for each call. */
 static void join_waits(struct path_graph *graph)
 {
     size_t kept = 0;
@@ -382,7 +382,7 @@ static int active_order(const void *a, const void *b)
     return order ? order : COMPARE(x->row, y->row);
 }
 
-/* Adds the stretches of time in which a thread is at work. */
+/* Adds the times at which a thread is at work. */
 static void add_active(const struct path_graph *graph, uint32_t track, struct span *spans,
                        size_t *count)
 {
@@ -399,7 +399,7 @@ static void add_active(const struct path_graph *graph, uint32_t track, struct sp
     }
 }
 
-/* P8 */
+/* Finds the thread at work at each instant (P8). */
 static bool find_active(const struct graph_builder *builder)
 {
     struct path_graph *graph = builder->graph;
@@ -491,13 +491,13 @@ size_t path_ended_work(const struct path_graph *graph, int64_t upto)
     return i > 0 ? i - 1 : WORK_NONE;
 }
 
-/* Whether one of some waits of a row is for work. */
+/* Returns whether any of a row's waits is for this work. */
 static bool is_waited_for(const struct path_graph *graph, const struct path_wait *waits,
                           size_t count, const struct path_work *work)
 {
     int64_t stream = row_place(&graph->file->columns, work->row)->stream;
     size_t i = 0;
-    if (count > 1) /* all are for streams */
+    if (count > 1) /* several waits of one row are all for streams */
         LOWER_BOUND(i, count, waits[i].source.stream < stream);
     return i < count && is_of(graph, &waits[i].source, work);
 }

@@ -1,7 +1,7 @@
 /*
-** Goes back in time through all that the end of a step depends on. Whatever waits pushes the latest
-** instant at which it may go on to all it waits for. As that lies before it, an event is complete
-** when it is reached.
+** Walks back in time through everything that the end of a step depends on. Each waiter lowers the
+** latest allowed end of all things it waits for. These lie earlier in time, so an event's limit is
+** final when the walk reaches it.
 */
 #include "path_slack.h"
 
@@ -11,27 +11,26 @@
 #include "base/wide.h"
 #include "path_cause.h"
 
-/* An instant that must not come later than its slack allows: the start of work, or a point of a
-** thread. */
+/* an instant and the delay that it allows: the start of work, or a point of a thread */
 struct slack_point {
     int64_t at, slack;
-    uint32_t index;                            /* of the work or the track; TRACK_NONE */
+    uint32_t index;                            /* index of the work or the track, or TRACK_NONE */
     enum { AT_START, AT_IDLE, AT_WORK } stage; /* in this order at one instant */
 };
 
-/* Work launched before `limit` must not end after `late`. */
+/* work launched before `limit` must end by `late` */
 struct slack_limit {
     int64_t limit, late;
 };
 
-/* The limits of the work of a place: `limit` falls, and so does `late`. */
+/* limits on the work of one place, by descending `limit` and `late` */
 struct slack_place {
     uint32_t place;
     struct slack_limit *limits;
     size_t count, capacity;
 };
 
-/* A stretch in which a thread was reached last: from `low` to `at` it has this slack. */
+/* last stretch reached in a thread, with its slack from `low` to `at` */
 struct slack_stretch {
     int64_t low, at, slack;
     uint32_t row;
@@ -39,10 +38,10 @@ struct slack_stretch {
     bool open;
 };
 
-/* The answer for a call with `Synchronize` in its name. */
+/* cached answer for a call with `Synchronize` in its name */
 struct slack_answer {
-    uint32_t step; /* that it is of */
-    uint32_t work; /* plus 1; 0: none */
+    uint32_t step; /* step for which it was found */
+    uint32_t work; /* index plus 1; 0: none */
 };
 
 struct path_slack {
@@ -50,18 +49,18 @@ struct path_slack {
     const struct stopper *stopper;
     struct failure *failure;
     size_t turns;
-    int64_t *late;        /* by work: of what waits for it alone */
-    int64_t *track_late;  /* by track: of the next work of a stream */
-    int64_t *launch_late; /* by row: of the next work of a launch */
+    int64_t *late;        /* by work: latest end that its own waiters allow */
+    int64_t *track_late;  /* by track: latest end that the next work on the stream allows */
+    int64_t *launch_late; /* by row: latest end that the next work of the launch allows */
     struct slack_place *places;
     size_t place_count;
-    uint32_t *place_of;              /* by place of the file: index of places */
+    uint32_t *place_of;              /* by place of the file: index into places */
     struct slack_stretch *stretches; /* by track */
     struct slack_answer *answers;    /* by row */
     uint32_t steps;
-    struct slack_point *heap; /* the first is reached next */
+    struct slack_point *heap; /* the first point is handled next */
     size_t count, capacity;
-    const struct window *window; /* of the step */
+    const struct window *window; /* window of the step */
     struct path_step *step;
 };
 
@@ -70,7 +69,7 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* What is left of the slack before a wait. */
+/* Returns the slack before a wait of `time` ns, which absorbs that much more. */
 static int64_t more(int64_t slack, int64_t time)
 {
     return slack == SLACK_NONE ? SLACK_NONE : slack + time;
@@ -173,7 +172,7 @@ static int64_t limit_of(const struct path_slack *slack, const struct path_work *
 
 /* ---- rows ---- */
 
-/* The part of the path at an instant of the window. */
+/* Returns the part of the path at an instant of the window. */
 static const struct path_part *part_at(const struct path_slack *slack, int64_t instant)
 {
     const struct path_part *parts = slack->step->parts;
@@ -182,7 +181,8 @@ static const struct path_part *part_at(const struct path_slack *slack, int64_t i
     return &parts[i];
 }
 
-/* Whether the path is in work at an instant of the window, or at its start if that is later. */
+/* Returns whether the path is in `work` at an instant, or at the window's start if that is
+** later. */
 static bool on_path(const struct path_slack *slack, const struct path_work *work, int64_t instant)
 {
     int64_t start = slack->window->start;
@@ -202,7 +202,7 @@ static bool add_row(struct path_slack *slack, const struct path_part *part, int6
     return true;
 }
 
-/* Adds what the path leaves of the last stretch of a thread. */
+/* Adds the parts of a thread's last stretch that are off the path. */
 static bool close_stretch(struct path_slack *slack, uint32_t track, int64_t low)
 {
     struct slack_stretch *stretch = &slack->stretches[track];
@@ -224,7 +224,7 @@ static bool close_stretch(struct path_slack *slack, uint32_t track, int64_t low)
 
 /* ---- what waits for what ---- */
 
-/* The work that a call waited for, up to an instant in it; WORK_NONE. */
+/* Finds the work that a call waited for, up to an instant in it; WORK_NONE if none. */
 static size_t work_of_call(struct path_slack *slack, uint32_t call, int64_t at)
 {
     const struct path_graph *graph = slack->graph;
@@ -241,12 +241,13 @@ static size_t work_of_call(struct path_slack *slack, uint32_t call, int64_t at)
     return answer->work > 0 ? answer->work - 1 : WORK_NONE;
 }
 
-/* Gives a copy whose end has been passed the slack of a call that waits for it, if that is less. */
+/* Lowers the slack of a copy to the slack of a call that waits for it. The walk is already past the
+** end of the copy. */
 static bool limit_running(struct path_slack *slack, size_t index, int64_t left)
 {
     const struct path_work *work = &slack->graph->work[index];
     struct path_off *off = slack->step->off;
-    /* kernels are there by end, the latest first */
+    /* kernels are listed by end, the latest first */
     for (size_t i = slack->step->off_count; i > 0; i--) {
         if (off[i - 1].part.kind != PATH_KERNEL)
             continue;
@@ -259,8 +260,8 @@ static bool limit_running(struct path_slack *slack, size_t index, int64_t left)
            push(slack, &(struct slack_point){work->start, left, (uint32_t)index, AT_START});
 }
 
-/* P7.1 to P7.3: a thread is in a call at a point. Gives the start of the part, and the slack of
-** what is before the stretch. */
+/* Handles a point of a thread in a call (P7.1 to P7.3). Sets the start of the part, and the slack
+** before the stretch. */
 static bool pass_call(struct path_slack *slack, uint32_t call, const struct slack_point *point,
                       struct slack_stretch *stretch, int64_t *left)
 {
@@ -318,7 +319,7 @@ static bool pass_thread(struct path_slack *slack, const struct slack_point *poin
     return push_thread(slack, track, stretch->start, left);
 }
 
-/* P4 to P6 */
+/* Handles the start of work (P4 to P6). */
 static bool pass_start(struct path_slack *slack, const struct slack_point *point)
 {
     const struct path_graph *graph = slack->graph;
@@ -377,8 +378,7 @@ static int off_order(const void *a, const void *b)
     return order ? order : COMPARE(x->row, y->row);
 }
 
-/* Forgets what is known of the work [first, end) and of threads; starts at the end of the
-** window. */
+/* Resets the work [first, end) and the threads, and starts at the end of the window. */
 static bool start_step(struct path_slack *slack, size_t first, size_t end, bool device_clock)
 {
     const struct path_graph *graph = slack->graph;

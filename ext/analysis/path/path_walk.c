@@ -5,23 +5,23 @@
 #include "path_cause.h"
 #include "path_slack.h"
 
-/* A walk from the end of a window to its start. */
+/* a walk from the end of a window back to its start */
 struct walk {
     const struct path_graph *graph;
     const struct window *window;
     struct path_step *step;
     const struct stopper *stopper;
     struct failure *failure;
-    int64_t at;      /* the path is found from here on */
-    size_t work;     /* what it goes on in; WORK_NONE: in a thread */
-    uint32_t track;  /* that thread; TRACK_NONE: none is known */
+    int64_t at;      /* ns: the path is known from here to the end */
+    size_t work;     /* work that the path continues in; WORK_NONE: in a thread */
+    uint32_t track;  /* that thread; TRACK_NONE: unknown */
     size_t turns;    /* for the stopper */
-    uint32_t number; /* of the walk, from 1 */
-    uint32_t *idle;  /* by row: the number of the walk in which a call was found not to have waited;
-                     ** no earlier point of the path needs to ask again */
+    uint32_t number; /* number of the walk, from 1 */
+    uint32_t *idle;  /* by row: number of the walk in which a call was found not to have waited;
+                     ** this also holds for earlier points of the path */
 };
 
-/* Goes back to an instant; the time from there on is a part. */
+/* Moves back to an instant. The time since then becomes a part. */
 static bool go_back(struct walk *walk, enum path_kind kind, uint32_t row, int64_t to)
 {
     struct path_step *step = walk->step;
@@ -41,7 +41,7 @@ static bool go_back(struct walk *walk, enum path_kind kind, uint32_t row, int64_
     return true;
 }
 
-/* P4 and P5 */
+/* Handles device work (P4, P5). */
 static bool pass_work(struct walk *walk)
 {
     const struct path_work *work = &walk->graph->work[walk->work];
@@ -53,7 +53,7 @@ static bool pass_work(struct walk *walk)
     return go_back(walk, PATH_QUEUE, work->row, cause.at);
 }
 
-/* P7.1: the work that a call waited for; WORK_NONE. */
+/* Finds the work that a call waited for (P7.1); WORK_NONE if none. */
 static size_t work_of_call(struct walk *walk, uint32_t call)
 {
     const struct path_graph *graph = walk->graph;
@@ -69,7 +69,7 @@ static size_t work_of_call(struct walk *walk, uint32_t call)
     return work;
 }
 
-/* P8 and P7.5: goes on in the thread that was at work last, if that is after an instant. */
+/* Moves to the thread that was last at work, if that was after an instant (P7.5, P8). */
 static bool change_thread(struct walk *walk, uint32_t row, int64_t after)
 {
     int64_t until;
@@ -78,7 +78,7 @@ static bool change_thread(struct walk *walk, uint32_t row, int64_t after)
     return go_back(walk, PATH_WAIT, row, until);
 }
 
-/* P7 */
+/* Handles a host thread (P7). */
 static bool pass_thread(struct walk *walk)
 {
     const struct path_graph *graph = walk->graph;
@@ -93,7 +93,7 @@ static bool pass_thread(struct walk *walk)
         return go_back(walk, PATH_HOST, label, stretch->start);
     size_t work = work_of_call(walk, inside);
     if (work != WORK_NONE) {
-        int64_t end = graph->work[work].end; /* later where a copy runs */
+        int64_t end = graph->work[work].end; /* after walk->at if a copy still runs */
         walk->work = work;
         return go_back(walk, PATH_SYNC, inside, end < walk->at ? end : walk->at);
     }
@@ -122,12 +122,12 @@ static bool walk_window(struct walk *walk, bool device_clock)
     return true;
 }
 
-/* A step that was chosen. */
+/* a chosen step */
 struct path_place {
     struct window window;
     size_t member;
     int64_t rank;
-    bool device_clock; /* of the window (A2) */
+    bool device_clock; /* the window uses the device's clock (A2) */
 };
 
 struct critical_path {
@@ -135,15 +135,15 @@ struct critical_path {
     enum step_clock clock;
     const struct path_syncs *syncs;
     const struct stopper *stopper;
-    struct windows *windows;   /* by member: all of its file */
+    struct windows *windows;   /* by member: all windows of its file */
     struct path_place *places; /* by rank, then iteration */
     size_t count, capacity;
-    size_t known; /* the member whose graph is made; SIZE_MAX: none is */
+    size_t known; /* member whose graph is loaded; SIZE_MAX: none */
     struct path_graph graph;
-    uint32_t *idle;           /* as in struct walk */
-    uint32_t walks;           /* in the graph */
-    bool off;                 /* what is off the paths is wanted */
-    struct path_slack *slack; /* of the graph; NULL: not made */
+    uint32_t *idle;           /* see struct walk */
+    uint32_t walks;           /* walks in this graph so far */
+    bool off;                 /* also find work off the paths */
+    struct path_slack *slack; /* for the loaded graph; NULL: not made yet */
 };
 
 static bool by_device(const struct critical_path *path, size_t member)
@@ -167,7 +167,7 @@ static void forget(struct critical_path *path)
     path->walks = 0;
 }
 
-/* Makes the graph of a member, unless that has been done already. */
+/* Builds the graph of a member, unless it is loaded already. */
 static bool know(struct critical_path *path, size_t member, struct failure *failure)
 {
     const struct trace_member *of = &path->trace->members[member];
