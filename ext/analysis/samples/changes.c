@@ -5,25 +5,25 @@
 
 #include "base/memory.h"
 
-/* Numbers closer than this part of each other are equal: which one is greater would be up to
-** rounding. Of equal ones the first in the series is taken. */
+/* Values that differ by less than this fraction count as equal, because rounding would decide which
+** is greater. The earliest of equal values wins. */
 static const double rounding = 1e-10;
 
 struct search {
-    wide_number *values; /* of the series */
+    wide_number *values; /* values of the series */
     size_t count;
     const struct change_options *options;
-    double weak;               /* the greatest p of a weak change */
-    wide_number *whole, *rest; /* of a window and one more; owned */
-    bool *cut;                 /* by value: a weak change; owned */
-    size_t round;              /* of the stopper */
+    double weak;               /* greatest p of a weak change */
+    wide_number *whole, *rest; /* sums for one window, with one more entry; owned */
+    bool *cut;                 /* by value: whether a weak change cuts here; owned */
+    size_t round;              /* for the stopper */
     const struct stopper *stopper;
     struct failure *failure;
 };
 
-/* Twice the mean distance between values of the first n and the m after them, less the mean
-** distances within each, times n m / (n + m). `first`, `second` and `both` are sums of distances
-** between the pairs in the first, in the second and in both together. */
+/* Returns the energy statistic: n m / (n + m) times (twice the mean distance between the first n
+** values and the next m, minus the mean distances within each). `first`, `second` and `both` are
+** sums of distances over the pairs in the first part, in the second, and in both together. */
 static wide_number energy(size_t n, size_t m, wide_number first, wide_number second,
                           wide_number both)
 {
@@ -31,8 +31,8 @@ static wide_number energy(size_t n, size_t m, wide_number first, wide_number sec
     return 2 / (a + b) * (both - first - second - b / (a - 1) * first - a / (b - 1) * second);
 }
 
-/* Sets `*at` to the best split of [start, end) (changes.h, rule 1), or to `end`. Going back from
-** the end, `rest` has the sums of distances in [i, j) by j, and `whole` those in [start, j). */
+/* Sets `*at` to the best split of [start, end) (changes.h, rule 1), or to `end`. While i runs back
+** from the end, rest[j] is the sum of distances within [i, j), and whole[j] within [start, j). */
 static bool best_split(struct search *it, size_t start, size_t end, size_t *at)
 {
     const wide_number *values = it->values + start;
@@ -66,7 +66,7 @@ static bool best_split(struct search *it, size_t start, size_t end, size_t *at)
     return true;
 }
 
-/* Student's test of two pieces of the series. */
+/* Runs Student's test on two pieces of the series. */
 static bool test_pieces(const struct search *it, size_t start, size_t at, size_t next, size_t end,
                         struct change *change)
 {
@@ -82,7 +82,7 @@ static bool test_pieces(const struct search *it, size_t start, size_t at, size_t
     return true;
 }
 
-/* The greatest value of a piece, or the least. */
+/* Returns the index of a piece's greatest or least value. */
 static size_t extreme(const struct search *it, size_t start, size_t end, bool greatest)
 {
     size_t found = start;
@@ -99,7 +99,7 @@ static void swap(wide_number *a, wide_number *b)
     *b = value;
 }
 
-/* Rule 3: tests a change anew, by its `start`, `at` and `end`. */
+/* Tests a change again for its current `start`, `at` and `end` (rule 3). */
 static bool test_change(struct search *it, struct change *change)
 {
     struct change without = {0};
@@ -119,7 +119,7 @@ static bool test_change(struct search *it, struct change *change)
     return done;
 }
 
-/* Cuts [start, end) at its weak changes. `*last` is the last of them, or `start`. */
+/* Cuts [start, end) at its weak changes. `*last` becomes the last cut, or `start`. */
 static bool cut_window(struct search *it, size_t start, size_t end, size_t *last)
 {
     for (*last = start; start < end;) {
@@ -153,13 +153,13 @@ static bool cut_series(struct search *it)
     return true;
 }
 
-/* The change as a part of the smaller mean, in percent. */
+/* Returns the change in percent of the smaller mean. */
 static double magnitude(const struct change *change)
 {
     return 100 * fabs(change->diff) / fmin(fabs(change->before), fabs(change->after));
 }
 
-/* Rule 2. */
+/* Drops changes that are not significant or too small (rule 2). */
 static bool drop_changes(struct search *it, struct changes *changes)
 {
     struct change *items = changes->items;
@@ -193,7 +193,7 @@ static bool drop_changes(struct search *it, struct changes *changes)
     return true;
 }
 
-/* Makes changes of the cuts. */
+/* Turns the cuts into changes. */
 static bool list_changes(struct search *it, struct changes *changes)
 {
     size_t count = 0, start = 0;

@@ -7,18 +7,18 @@
 #include "power.h"
 #include "statistics.h"
 
-/* State while operators are compared. */
+/* state while operators are compared */
 struct comparing {
     const struct runs *runs;
     const struct comparison_request *request;
     size_t side_runs[2];
-    double *dense;         /* values of the steps of one run, those that are missing 0 */
-    double *ordered;       /* the same, sorted */
+    double *dense;         /* values of one run's steps, 0 where missing */
+    double *ordered;       /* the same values, sorted */
     double *medians;       /* by run; 0 also if the run lacks the operator */
-    double *means;         /* the same */
+    double *means;         /* by run, likewise */
     bool *there;           /* by run: whether it has the operator */
-    long double shift;     /* power_shift() of all runs; 0: not known yet */
-    struct power power[2]; /* for a family of one row; of all that are tested */
+    long double shift;     /* power_shift() for all runs; 0: not computed yet */
+    struct power power[2]; /* for one tested row; for all tested rows together */
     const struct stopper *stopper;
     struct failure *failure;
 };
@@ -33,7 +33,8 @@ static int real_order(const void *a, const void *b)
     return COMPARE(*(const double *)a, *(const double *)b);
 }
 
-/* The values of one run: those from `from` to the end of the run's. Returns that end. */
+/* Fills `dense` with one run's values, which begin at index `from`. Returns the end of its
+** values. */
 static size_t spread_run(const struct comparing *it, size_t from, uint32_t op, uint32_t run)
 {
     const struct runs *runs = it->runs;
@@ -69,7 +70,7 @@ static bool summarise_runs(const struct comparing *it, size_t from, uint32_t op)
     return true;
 }
 
-/* The logarithms, as ratios to `unit`, of a side's runs that have a value above 0. */
+/* Takes the logarithm of value / `unit` for each run of a side with a value above 0. */
 static bool take_logarithms(const struct comparing *it, int side, const double *values, double unit,
                             struct sample *sample, struct compared *found)
 {
@@ -94,7 +95,7 @@ static double percent_of(long double logarithm)
     return (double)(100 * expm1l(logarithm));
 }
 
-/* V8: the probability of a t that is further up. */
+/* Returns the probability of a greater t (V8). */
 static double upper_tail(long double t, long double df)
 {
     long double tails = student_tails(t, df) / 2;
@@ -106,7 +107,8 @@ bool means_disagree(const struct compared *row, double min_effect)
     return fabs(row->mean_percent) > 100 * min_effect && fabs(row->percent) <= 100 * min_effect;
 }
 
-/* V4: the deviation of logarithms by rounding, to us if all of these values are whole, or ns. */
+/* Returns the deviation of logarithms that rounding causes (V4): to us if all values are multiples
+** of 1/16 us, otherwise to ns. */
 static double rounding_of(const struct comparing *it, const double *values,
                           const struct compared *found)
 {
@@ -114,12 +116,12 @@ static double rounding_of(const struct comparing *it, const double *values,
     if (it->request->counts && found->op != OP_STEP)
         return 0;
     for (size_t run = 0; run < it->runs->count; run++)
-        if (fmod(values[run], 1.0 / 16) != 0) /* a median, or a mean of up to 8 ranks */
+        if (fmod(values[run], 1.0 / 16) != 0) /* no median, or mean over 8 ranks, of whole us */
             unit = 0.001;
     return unit / sqrt(12 * found->mean[0] * found->mean[1]);
 }
 
-/* V4, V5 and what V8 needs, of an operator that all runs of both sides have. */
+/* Tests an operator that all runs of both sides have (V4, V5) and prepares V8. */
 static void test_logarithms(struct comparing *it, const struct t_tests *tests, double rounding,
                             struct compared *found)
 {
@@ -150,14 +152,14 @@ static void test_logarithms(struct comparing *it, const struct t_tests *tests, d
     found->p_not_slower = upper_tail((found->log_floor - found->log_diff) / error, df);
 }
 
-/* The floor of V8, as a logarithm of a ratio. */
+/* Returns the floor of V8 as the logarithm of a ratio. */
 static double floor_of(const struct comparing *it, double control_mean)
 {
     double by_diff = control_mean > 0 ? it->request->min_diff / control_mean : 0;
     return log1p(fmax(it->request->min_effect, by_diff));
 }
 
-/* The difference of the means over steps of all runs, in percent. */
+/* Returns the difference, in percent, between the means over the steps of all runs. */
 static double mean_percent(const struct comparing *it)
 {
     long double logarithms[2] = {0, 0};
@@ -173,7 +175,7 @@ static bool compare_by_run(struct comparing *it, size_t from, struct compared *f
     struct t_tests tests = {0};
     bool done = summarise_runs(it, from, found->op);
     const double *values = it->medians;
-    double unit = 0; /* some value, so that equal ones have a logarithm of 0 */
+    double unit = 0; /* any of the values, so that the logarithms of equal ones are 0 */
     found->every_step = true;
     for (size_t run = 0; done && run < it->runs->count; run++)
         if (it->there[run] && it->medians[run] <= 0) {
@@ -213,7 +215,7 @@ static int ranked_order(const void *a, const void *b)
     return order ? order : COMPARE(x->at, y->at);
 }
 
-/* Replaces values by their ranks; equal ones have their mean rank. */
+/* Replaces values by their ranks. Equal values get their mean rank. */
 static bool rank_values(const struct comparing *it, double *values, size_t count)
 {
     struct ranked *order = memory_zeroed(count, sizeof *order);
@@ -232,7 +234,7 @@ static bool rank_values(const struct comparing *it, double *values, size_t count
     return done;
 }
 
-/* V6: adds what the ranks of one run's steps say of how each step follows the one before. */
+/* Adds one run's contribution to the lag-1 autocorrelation of ranks (V6). Replaces the values. */
 static bool add_correlation(const struct comparing *it, double *values, size_t count,
                             long double *products, long double *squares)
 {
@@ -246,7 +248,7 @@ static bool add_correlation(const struct comparing *it, double *values, size_t c
     return true;
 }
 
-/* Takes the steps of all runs of each side as samples. `*widening` is V6's factor. */
+/* Collects the steps of all runs as one sample per side. `*widening` is the factor of V6. */
 static bool take_steps(const struct comparing *it, size_t from, struct compared *found,
                        struct sample *sides, double *widening)
 {
@@ -328,7 +330,7 @@ static bool add_comparison(struct comparing *it, struct comparisons *found, size
     return true;
 }
 
-/* A p-value of a row. */
+/* p-value of a row */
 struct tested {
     double p;
     struct compared *row;
@@ -339,7 +341,7 @@ static int tested_order(const void *a, const void *b)
     return COMPARE(((const struct tested *)a)->p, ((const struct tested *)b)->p);
 }
 
-/* V5: Benjamini and Hochberg's q-values, of p-values in ascending order. */
+/* Sets Benjamini and Hochberg's q-values (V5). p-values must ascend. */
 static void adjust(const struct tested *tested, size_t count)
 {
     double least = 1;
@@ -349,21 +351,21 @@ static void adjust(const struct tested *tested, size_t count)
     }
 }
 
-/* V8: Holm's procedure at one side of the interval of 95 %, for p-values in ascending order. */
+/* Applies Holm's procedure to one side of a 95 % interval (V8). p-values must ascend. */
 static void find_slower(const struct tested *tested, size_t count)
 {
     for (size_t i = 0; i < count && tested[i].p <= 0.025 / (double)(count - i); i++)
         tested[i].row->gate = GATE_SLOWER;
 }
 
-/* V8, once the slower ones are known. */
+/* Decides 'not slower', or how many runs are needed (V8), after find_slower(). */
 static void find_not_slower(struct comparing *it, size_t tested, struct compared *row)
 {
     bool above = row->log_diff > row->log_floor;
     if (row->gate == GATE_SLOWER)
         return;
     if (means_disagree(row, it->request->min_effect) && row->mean_percent > 0)
-        return; /* more runs would not tell */
+        return; /* more runs would not decide */
     if (row->p_not_slower <= 0.025)
         row->gate = GATE_NOT_SLOWER;
     else
@@ -371,7 +373,7 @@ static void find_not_slower(struct comparing *it, size_t tested, struct compared
                                       fabs(row->log_diff - row->log_floor));
 }
 
-/* V5 and V8: what depends on all rows that were tested. */
+/* Sets everything that depends on all tested rows (V5, V8). */
 static bool adjust_all(struct comparing *it, struct comparisons *found)
 {
     struct tested *tested = memory_zeroed(found->count, sizeof *tested);
@@ -397,7 +399,7 @@ static bool adjust_all(struct comparing *it, struct comparisons *found)
     return done;
 }
 
-/* V7, V8 of what was added and deleted, and V11. */
+/* Sets verdicts (V7), gates of added and deleted operators (V8), and the effect of copies (V11). */
 static void judge(const struct comparing *it, struct compared *row)
 {
     double effect = 100 * it->request->min_effect, diff = row->mean[1] - row->mean[0];

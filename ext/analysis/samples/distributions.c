@@ -14,9 +14,9 @@ long double normal_tails(long double z)
     return erfcl(fabsl(z) / sqrtl(2));
 }
 
-/* Gamma(a + 1/2) / Gamma(a), for a > 0. The asymptotic series has an error of less than
-** a^-7 / 500, and gamma(a + 1) = a gamma(a) leads to a large a. lgammal() would do, but its
-** symbol has a newer version than old glibcs have. */
+/* Returns Gamma(a + 1/2) / Gamma(a) for a > 0. The error of the asymptotic series is below a^-7 /
+** 500, and gamma(a + 1) = a gamma(a) leads to a large a. lgammal() is avoided because its symbol
+** version is newer than old glibcs. */
 static long double gamma_ratio(long double a)
 {
     long double factor = 1;
@@ -31,8 +31,8 @@ static long double gamma_ratio(long double a)
     return factor * sqrtl(a) * series;
 }
 
-/* The continued fraction of the incomplete beta function I_x(a, b), by Lentz's method: Press et
-** al., Numerical Recipes, 6.4. It converges quickly for x < (a + 1) / (a + b + 2). */
+/* Evaluates the continued fraction of the incomplete beta function I_x(a, b) by Lentz's method
+** (Press et al., Numerical Recipes, 6.4). It converges quickly for x < (a + 1) / (a + b + 2). */
 static long double beta_fraction(long double a, long double b, long double x)
 {
     enum { MOST_TERMS = 1000000 };
@@ -58,7 +58,7 @@ static long double beta_fraction(long double a, long double b, long double x)
     return value;
 }
 
-/* That probability is I_x(df / 2, 1/2) with x = df / (df + t^2). */
+/* The result is I_x(df / 2, 1/2) with x = df / (df + t^2). */
 long double student_tails(long double t, long double df)
 {
     long double a = df / 2, b = 0.5L, r = t * t / df, x = 1 / (1 + r), y = r / (1 + r);
@@ -72,7 +72,7 @@ long double student_tails(long double t, long double df)
     return 1 - front * beta_fraction(b, a, y) / b;
 }
 
-/* Newton's method from the left: the tails are convex in t > 0, so it never goes too far. */
+/* Uses Newton's method from the left. The tails are convex for t > 0, so it never overshoots. */
 long double student_beyond(long double tails, long double df)
 {
     enum { MOST_STEPS = 200 };
@@ -87,9 +87,9 @@ long double student_beyond(long double tails, long double df)
     return t;
 }
 
-/* The counts are the coefficients of the Gaussian binomial, the product of
-** (1 - q^(m + i)) / (1 - q^i) over i = 1 to n. Each partial product has whole coefficients, of at
-** most C(98, 49) < 2^95. */
+/* The counts are the coefficients of the Gaussian binomial, the product of (1 - q^(m + i)) / (1 -
+** q^i) over i = 1 to n. All partial products have integer coefficients, at most C(98, 49) <
+** 2^95. */
 wide_time *ranks_count(size_t n, size_t m)
 {
     size_t most = n * m;
@@ -106,8 +106,8 @@ wide_time *ranks_count(size_t n, size_t m)
     return counts;
 }
 
-/* Adds the orders in which `chosen` of the next `size` values are of the side of m, after `before`
-** of it and `below` of the other one. */
+/* Adds the orders in which `chosen` of the next `size` equal values belong to the side of m. Before
+** them come `before` values of that side and `below` values of the other. */
 static void add_group(wide_time *to, const wide_time *from, size_t before, size_t below,
                       size_t chosen, size_t size)
 {
@@ -121,8 +121,8 @@ static void add_group(wide_time *to, const wide_time *from, size_t before, size_
 
 wide_time *tied_ranks_count(size_t n, size_t m, const unsigned char *sizes, size_t groups)
 {
-    /* A row for each number of values of the side of m so far, the counts of twice U. Rows are
-    ** updated from the last on, each from those before it. */
+    /* One row for each number of values taken from the side of m: the counts by twice U. Rows are
+    ** updated from the last to the first, each from earlier rows. */
     size_t width = 2 * n * m + 1, seen = 0;
     wide_time *rows = memory_zeroed((m + 1) * width, sizeof *rows);
     if (!rows)

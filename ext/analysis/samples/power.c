@@ -8,8 +8,8 @@
 
 static const long double wanted_power = 0.8L, tails_of_test = 0.05L;
 
-/* The probability that a noncentral t is above `limit`: the mean of that of a normal value over the
-** distribution of the estimated deviation, by Simpson's rule. The density is divided by its own
+/* Returns the probability that a noncentral t exceeds `limit`: the normal probability averaged over
+** the distribution of the estimated deviation, by Simpson's rule. Divides the density by its
 ** sum. */
 static long double noncentral_tail(long double limit, long double shift, long double df)
 {
@@ -28,7 +28,7 @@ static long double noncentral_tail(long double limit, long double shift, long do
 
 long double power_shift(size_t df)
 {
-    size_t kept = df < MOST_RUNS ? df : MOST_RUNS; /* beyond, it does not change by 0.1 % */
+    size_t kept = df < MOST_RUNS ? df : MOST_RUNS; /* changes by less than 0.1 % beyond */
     long double limit = student_beyond(tails_of_test, (long double)kept), low = 0,
                 high = 4 * limit + 4;
     for (int i = 0; i < 60; i++) {
@@ -41,7 +41,7 @@ long double power_shift(size_t df)
     return high;
 }
 
-/* The distance, in deviations, that `runs` a side suffice for. */
+/* Returns the smallest distance, in deviations, that `runs` runs per side can show. */
 static long double reach_of(struct power *power, size_t runs)
 {
     long double df = (long double)(2 * runs - 2);

@@ -9,22 +9,22 @@
 #include "analysis/parts/step_windows.h"
 #include "analysis/steps/attribute.h"
 
-/* A step of one rank. */
+/* a step of one rank */
 struct rank_step {
     int64_t iteration, rank;
     wide_time dur; /* ns */
 };
 
-/* The steps of a run while it is added. */
+/* steps of a run while it is added */
 struct run_steps {
-    struct rank_step *items; /* by iteration and rank, each once */
+    struct rank_step *items; /* by iteration and rank, without duplicates */
     size_t count, capacity;
     int64_t *iterations; /* distinct, ascending */
-    int64_t *ranks;      /* how many ranks have each */
+    int64_t *ranks;      /* by iteration: number of ranks that have it */
     size_t iteration_count;
 };
 
-/* An amount before it is divided: ns or events. */
+/* an amount before division: ns or events */
 struct amount {
     uint32_t op, step;
     wide_time amount;
@@ -42,7 +42,7 @@ static int rank_step_order(const void *a, const void *b)
     return order ? order : COMPARE(x->rank, y->rank);
 }
 
-/* V1.2: by the device's clock, where the file has device work. */
+/* Adds a member's steps by the device's clock, or the host's without device work (V1.2). */
 static bool add_steps_of(struct run_steps *steps, const struct trace_member *member,
                          const unsigned char *chosen, const struct stopper *stopper,
                          struct failure *failure)
@@ -65,7 +65,7 @@ static bool add_steps_of(struct run_steps *steps, const struct trace_member *mem
     return done;
 }
 
-/* Joins the steps of one number of one rank, and counts the ranks of each step. */
+/* Merges steps with the same rank and number, and counts the ranks of each step. */
 static void join_steps(struct run_steps *steps)
 {
     size_t kept = 0;
@@ -115,7 +115,7 @@ static void steps_free(struct run_steps *steps)
     memory_free(steps->ranks);
 }
 
-/* The index of a step that is there. */
+/* Returns the index of an iteration, which must exist. */
 static uint32_t step_index(const struct run_steps *steps, int64_t iteration)
 {
     size_t i = 0;
@@ -144,8 +144,8 @@ static bool add_step_amounts(struct amounts *amounts, const struct run_steps *st
 
 #define UNWANTED (NAME_NONE - 1)
 
-/* The id of a name in the runs, or UNWANTED; NAME_NONE if out of memory. `scratch` has room for it
-** and two more. */
+/* Returns the id of a name in the runs, UNWANTED, or NAME_NONE if out of memory. `scratch` needs
+** room for the name and 2 bytes more. */
 static uint32_t name_id(struct runs *runs, const struct runs_request *request, const char *text,
                         size_t length, char *scratch)
 {
@@ -159,7 +159,7 @@ static uint32_t name_id(struct runs *runs, const struct runs_request *request, c
                : UNWANTED;
 }
 
-/* Gives each name of a summary its id in the runs, or UNWANTED. NULL on failure. */
+/* Maps each name of a summary to its id in the runs, or UNWANTED. NULL on failure. */
 static uint32_t *name_ids(struct runs *runs, const struct runs_request *request,
                           const struct names *names)
 {
@@ -211,7 +211,7 @@ static int amount_order(const void *a, const void *b)
     return order ? order : COMPARE(x->step, y->step);
 }
 
-/* Divides the amounts of a run and adds them as values. */
+/* Divides the amounts of a run by ranks or steps, and adds them as values. */
 static bool add_values(struct runs *runs, enum run_measure measure, const struct amounts *amounts,
                        const struct run_steps *steps, int64_t everything)
 {
@@ -230,10 +230,10 @@ static bool add_values(struct runs *runs, enum run_measure measure, const struct
     return true;
 }
 
-/* The time of day at which a trace starts. */
+/* Returns the time of day at which a trace starts, or NUMBER_NONE. */
 static int64_t start_of(const struct trace *trace)
 {
-    static const int64_t year_2000 = 946684800000000000; /* times before are no times of day */
+    static const int64_t year_2000 = 946684800000000000; /* earlier times are not times of day */
     int64_t start = NUMBER_NONE;
     for (size_t i = 0; i < trace->count; i++) {
         const struct trace_file *file = trace->members[i].file;
@@ -246,7 +246,7 @@ static int64_t start_of(const struct trace *trace)
     return start;
 }
 
-/* V11: of the names, starts and durations of all events, in whatever order. */
+/* Hashes the names, starts and durations of all events, whatever their order (V11). */
 static uint64_t fingerprint_of(const struct trace_file *file)
 {
     const struct columns *columns = &file->columns;
@@ -315,13 +315,13 @@ bool runs_add(struct runs *runs, const struct runs_request *request, int side,
     return done;
 }
 
-/* What the path of a job is added with. */
+/* state while the path of a job is added */
 struct path_adding {
     struct runs *runs;
     const struct runs_request *request;
     const struct trace *trace;
     int side;
-    bool on_device; /* the trace has device work, whose time is that of the device */
+    bool on_device; /* the trace has device work, so path time counts as device time */
     struct amounts amounts;
     char *scratch;
 };
@@ -331,8 +331,8 @@ static bool is_of_device(enum step_class step_class)
     return step_class == CLASS_COMPUTE || step_class == CLASS_COMM || step_class == CLASS_MEMORY;
 }
 
-/* Adds a part of the path, if it is of the device type and wanted. What has no name is called by
-** its class. */
+/* Adds a part of the path, if its device type and name are wanted. A part without a name takes its
+** class as its name. */
 static bool add_part(struct path_adding *adding, const struct attributed *part,
                      const struct name *name, uint32_t step)
 {
@@ -376,7 +376,7 @@ static bool add_path_step(struct path_adding *adding, const struct attributed_st
     return done;
 }
 
-/* Adds the parts of all steps; `*count` is how many steps there are. */
+/* Adds the parts of all steps. `*count` becomes the number of steps. */
 static bool add_path(struct path_adding *adding, const struct step_choice *choice, size_t *count,
                      const struct stopper *stopper, struct failure *failure)
 {
@@ -420,7 +420,7 @@ bool runs_add_job(struct runs *runs, const struct runs_request *request, int sid
     return done;
 }
 
-/* The end of the files of a run, which begin at `from`. */
+/* Returns the end of a run's files, which begin at `from`. */
 static size_t files_end(const struct runs *runs, size_t from)
 {
     size_t end = from;
@@ -429,7 +429,7 @@ static size_t files_end(const struct runs *runs, size_t from)
     return end;
 }
 
-/* The first rank of some files that none of some others has; NUMBER_NONE if there is none. */
+/* Returns the first rank in `files` that `others` lack, or NUMBER_NONE. */
 static int64_t lacking_rank(const struct run_file *files, size_t count,
                             const struct run_file *others, size_t other_count)
 {

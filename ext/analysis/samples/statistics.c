@@ -32,14 +32,14 @@ void sample_clear(struct sample *sample)
     memset(sample, 0, sizeof *sample);
 }
 
-/* What the ranks of two samples say. */
+/* results from ranking the values of two samples */
 struct ranks {
-    wide_time twice_u; /* twice struct mann_whitney's u */
-    unsigned char sizes[2 * MANY_RANKS]; /* of the groups of equal values, if there are few */
+    wide_time twice_u; /* twice the u of struct mann_whitney */
+    unsigned char sizes[2 * MANY_RANKS]; /* of groups of equal values; unused for many values */
     size_t groups;
-    bool ties;         /* two values are equal, of one side or of both */
-    wide_number all;   /* sums of k^3 - k over groups of k equal values: of both sides */
-    wide_number own;   /* and, added up, of each side by itself */
+    bool ties;         /* two values are equal, on one side or across both */
+    wide_number all;   /* sum of k^3 - k over groups of k equal values, both sides together */
+    wide_number own;   /* the same sum for each side alone, added up */
 };
 
 static wide_number cube(size_t k)
@@ -53,7 +53,7 @@ static wide_time apart(wide_time a, wide_time b)
     return a > b ? a - b : b - a;
 }
 
-/* Whether the exact distribution of U is used. */
+/* Returns whether to use the exact distribution of U. */
 static bool is_few(size_t n, size_t m)
 {
     return n < MANY_RANKS && m < MANY_RANKS;
@@ -90,14 +90,14 @@ static bool rank_values(const struct sample *control, const struct sample *test,
     return true;
 }
 
-/* The standard deviation of U, given a sum of k^3 - k over groups of equal values. */
+/* Returns the standard deviation of U. `ties` sums k^3 - k over groups of k equal values. */
 static wide_number deviation_of_u(size_t count, size_t other, wide_number ties)
 {
     wide_number n = (wide_number)count, m = (wide_number)other, all = n + m;
     return sqrtl(n * m / 12 * (all + 1 - ties / (all * (all - 1))));
 }
 
-/* Sets `p` to the part of all orders of the values whose U is as far from the mean. */
+/* Sets `p` to the fraction of all orders whose U is at least as far from the mean. */
 static bool find_exact(size_t n, size_t m, const struct ranks *ranks, double *p,
                        struct failure *failure)
 {
@@ -135,7 +135,7 @@ bool mann_whitney(const struct sample *control, const struct sample *test,
     return true;
 }
 
-/* Doubles in order as integers: -0 and 0 are 0, and the negatives mirror the positives. */
+/* Maps doubles to integers in the same order: -0 and 0 become 0, and negatives mirror positives. */
 static int64_t key_of(double number)
 {
     int64_t bits;
@@ -156,7 +156,7 @@ static bool count_differences(const struct sample *control, const struct sample 
                               wide_time *count, const struct stopper *stopper,
                               struct failure *failure)
 {
-    size_t first = 0; /* the control values before it are too small for this test value */
+    size_t first = 0; /* earlier control values are too small for this test value */
     *count = 0;
     for (size_t i = 0; i < test->count; i++) {
         if (!stopper_goes_on(stopper, i, failure))
@@ -174,7 +174,7 @@ static bool count_differences(const struct sample *control, const struct sample 
     return true;
 }
 
-/* The kth difference in ascending order, from 1: the least double with k differences up to it. */
+/* Finds the kth difference in ascending order, from 1: the least double with k of them up to it. */
 static bool find_difference(const struct sample *control, const struct sample *test, wide_time k,
                             double *found, const struct stopper *stopper, struct failure *failure)
 {
@@ -185,7 +185,7 @@ static bool find_difference(const struct sample *control, const struct sample *t
         int64_t middle = low + (int64_t)(((uint64_t)high - (uint64_t)low) / 2);
         wide_time count;
         if (turn < 2 && low <= -turn && -turn < high)
-            middle = -turn; /* whether it is 0, as of values that are mostly 0 */
+            middle = -turn; /* try 0 first; it is frequent where most values are 0 */
         if (!count_differences(control, test, number_of(middle), &count, stopper, failure))
             return false;
         if (count < k)
@@ -197,11 +197,11 @@ static bool find_difference(const struct sample *control, const struct sample *t
     return true;
 }
 
-/* Which difference begins the interval; as many from the end is the one that ends it.
-** 1. Exact: the least U that has at least 2.5 % up to it.
-** 2. Else (statistics.h, rule 3) U of the shifted samples, as a step function of the shift, falls
-**    by one at each difference. Between differences only values of one side are equal. With the
-**    kth difference the standardised U falls below the quantile of the normal distribution. */
+/* Finds which difference begins the interval. Its mirror from the other end closes it.
+** 1. Exact: the least U with at least 2.5 % up to it.
+** 2. Otherwise (statistics.h, rule 3), U of the shifted samples is a step function of the shift and
+**    falls by one at each difference. Between differences, only values of the same side are equal.
+**    The kth difference is where the standardised U falls below the normal quantile. */
 static bool find_rank(size_t n, size_t m, const struct ranks *ranks, wide_time *rank,
                       struct failure *failure)
 {
@@ -225,10 +225,10 @@ static bool find_rank(size_t n, size_t m, const struct ranks *ranks, wide_time *
     return true;
 }
 
-/* statistics.h, rule 4. */
+/* Returns the confidence level by rule 4 of statistics.h. */
 static double level_of(size_t n, size_t m)
 {
-    wide_number orders = 1; /* C(n + m, n), or 40 if it is more */
+    wide_number orders = 1; /* C(n + m, n), or any value from 40 on if it is more */
     for (size_t i = 1; i <= n && orders < 40; i++)
         orders = orders * (wide_number)(m + i) / (wide_number)i;
     return orders < 40 ? (double)(1 - 2 / orders) : 0.95;
@@ -249,24 +249,24 @@ bool shift_between(const struct sample *control, const struct sample *test, stru
                 find_difference(control, test, (pairs + 1) / 2, &lower, stopper, failure) &&
                 find_difference(control, test, pairs / 2 + 1, &upper, stopper, failure);
     if (lower == upper)
-        result->shift = lower; /* also where both are infinite */
+        result->shift = lower; /* also if both are infinite */
     else
         result->shift = (double)(((wide_number)lower + (wide_number)upper) / 2);
     result->level = level_of(n, m);
     return done;
 }
 
-/* The mean of a sample as origin + rest, and the sum of squares around it. The origin is the least
-** value, so equal values have a rest and squares of 0. */
+/* Mean of a sample as origin + rest, and the sum of squares around it. The origin is the least
+** value, so for equal values rest and squares are 0. */
 struct moments {
     wide_number count, origin, rest, squares;
 };
 
-/* False on failure. */
+/* Computes the moments of a sample. False on failure. */
 static bool find_moments(const struct sample *sample, struct moments *it,
                          const struct stopper *stopper, struct failure *failure)
 {
-    wide_number error = 0; /* what rounding left in the mean */
+    wide_number error = 0; /* rounding error left in the mean */
     *it = (struct moments){.count = (wide_number)sample->count};
     if (sample->count == 0)
         return true;
