@@ -6,43 +6,43 @@
 #include "base/sort.h"
 
 enum {
-    AT_ONCE = 1 << 15, /* items of each sequence that are aligned at a time; half of them stay so */
-    BLOCK = 256,       /* columns that are computed at once */
-    MOST_HELD = 1 << 19, /* words of columns that are all held; else those of one block are */
-    BITS = 64            /* of a word */
+    AT_ONCE = 1 << 15, /* items of each sequence aligned at a time; half of the result is final */
+    BLOCK = 256,       /* columns computed at once */
+    MOST_HELD = 1 << 19, /* most words to keep all columns; beyond, one block is kept */
+    BITS = 64            /* bits per word */
 };
 
-/* The places of an item in `a`. */
+/* places of an item in `a` */
 struct occurrence {
-    uint32_t item, first, count; /* first: of aligner.places */
+    uint32_t item, first, count; /* first: index into aligner.places */
     bool common;                 /* `b` has the item, too */
-    uint64_t *mask;              /* a bit for each place; NULL: they are few */
+    uint64_t *mask;              /* one bit per place; NULL: there are few */
 };
 
-/* In a window L(i, j) is the length of a longest common subsequence of a[i...] and b[j...]. Items
-** that only one side has do not count, and the suffix that both have in common makes all that comes
-** before it longer by as much: both are left out of the columns. Column j has a bit for each i, the
-** last one first: 0 where L(i, j) is L(i + 1, j) + 1, 1 where both are equal. It follows from
-** column j + 1 by an addition: Crochemore et al., "A fast and practical bit-vector algorithm for
-** the longest common subsequence problem", 2001. */
+/* Within a window, L(i, j) is the length of a longest common subsequence of a[i...] and b[j...].
+** The columns leave out items that only one side has, and the common suffix, which makes every
+** earlier L longer by the same length. Column j has one bit for each i, the last i first: 0 if L(i,
+** j) is L(i + 1, j) + 1, 1 if both are equal. It follows from column j + 1 by one addition:
+** Crochemore et al., "A fast and practical bit-vector algorithm for the longest common subsequence
+** problem", 2001. */
 struct aligner {
-    const uint32_t *a, *b; /* the window */
+    const uint32_t *a, *b; /* current window */
     size_t a_count, b_count;
     struct aligned *to;
-    size_t count, i, j;             /* reached; i and j count from the beginning of the sequences */
+    size_t count, i, j;             /* length of the result; positions in the whole sequences */
     struct occurrence *occurrences; /* by item */
     size_t occurrence_count;
-    uint32_t *a_of, *b_of; /* by item of the window: its occurrence; of `b` or ALIGN_ALONE */
-    uint32_t *a_at, *b_at; /* by item of the window: how many before it both sides have */
-    uint32_t *common;      /* of these of `b`: the occurrences */
-    size_t rows, columns;  /* how many these are of `a` and of `b`, without the suffix */
-    uint64_t *places;      /* in `a`, by item: the item in the upper half, the place in the lower */
-    size_t words;          /* of a column */
-    uint64_t *masks;       /* of the items with more places than that, which are fewer than BITS */
-    uint64_t *mask;        /* of another item; else 0 */
-    uint64_t *kept;        /* the first column of each block, and the one after the last */
-    uint64_t *block;       /* the columns of one, or all columns */
-    size_t held;           /* how many columns these are */
+    uint32_t *a_of, *b_of; /* by item of the window: its occurrence; in `b` may be ALIGN_ALONE */
+    uint32_t *a_at, *b_at; /* by item of the window: number of earlier items common to both sides */
+    uint32_t *common;      /* occurrences of the common items in `b` */
+    size_t rows, columns;  /* number of common items in `a` and `b`, without the suffix */
+    uint64_t *places;      /* in `a`, sorted by item: item in the upper half, place in the lower */
+    size_t words;          /* words per column */
+    uint64_t *masks;       /* of items with more than `words` places; there are fewer than BITS */
+    uint64_t *mask;        /* scratch mask for other items; all 0 between uses */
+    uint64_t *kept;        /* first column of each block, and the column after the last */
+    uint64_t *block;       /* columns of one block, or all columns */
+    size_t held;           /* number of columns in `block` */
     const struct stopper *stopper;
     struct failure *failure;
 };
@@ -55,7 +55,7 @@ static int place_order(const void *a, const void *b)
     return COMPARE(*x, *y);
 }
 
-/* Sorts the places by item. Most often items are few numbers from 0 on, which are counted. */
+/* Sorts the places by item. Items are usually small numbers from 0, so it can count them. */
 static bool sort_places(struct aligner *aligner)
 {
     uint32_t most = 0;
@@ -82,13 +82,13 @@ static bool sort_places(struct aligner *aligner)
     return true;
 }
 
-/* The bit of a column for a row. */
+/* Returns the bit of a row within a column. */
 static size_t bit_of(const struct aligner *aligner, size_t row)
 {
     return aligner->rows - 1 - row;
 }
 
-/* Changes the bits of the places of an item. */
+/* Flips the bits at the places of an item. */
 static void flip(const struct aligner *aligner, const struct occurrence *occurrence, uint64_t *mask)
 {
     for (size_t i = 0; i < occurrence->count; i++) {
@@ -98,7 +98,7 @@ static void flip(const struct aligner *aligner, const struct occurrence *occurre
     }
 }
 
-/* Finds the items of `a`, and those of `b` that are among them. */
+/* Finds the items of `a`, and which items of `b` are among them. */
 static bool find_occurrences(struct aligner *aligner)
 {
     uint64_t *places = aligner->places;
@@ -125,7 +125,7 @@ static bool find_occurrences(struct aligner *aligner)
     return stopper_ask(aligner->stopper, aligner->failure);
 }
 
-/* Counts the items that both sides have, and leaves the common suffix out. */
+/* Counts the items common to both sides, and removes the common suffix. */
 static void find_common(struct aligner *aligner)
 {
     size_t last = aligner->a_count;
@@ -151,7 +151,7 @@ static void find_common(struct aligner *aligner)
     }
 }
 
-/* Makes masks of the items that have many places. */
+/* Makes masks for items with many places. */
 static void make_masks(struct aligner *aligner)
 {
     uint64_t *mask = aligner->masks;
@@ -165,7 +165,7 @@ static void make_masks(struct aligner *aligner)
     }
 }
 
-/* Computes a column from the one after it and the places of its item. */
+/* Computes a column from the next one and the places of its item. */
 static void column_before(uint64_t *to, const uint64_t *after, const uint64_t *mask, size_t words)
 {
     uint64_t carry = 0;
@@ -176,7 +176,7 @@ static void column_before(uint64_t *to, const uint64_t *after, const uint64_t *m
     }
 }
 
-/* Fills in the columns of a block. */
+/* Computes the columns of a block. */
 static bool fill_block(struct aligner *aligner, size_t number)
 {
     size_t words = aligner->words, start = number * BLOCK;
@@ -196,8 +196,9 @@ static bool fill_block(struct aligner *aligner, size_t number)
     return stopper_ask(aligner->stopper, aligner->failure);
 }
 
-/* Whether an alignment without item i of `a` is shorter, while item j of `b` is another one. Needs
-** the block of its column. In the suffix the whole shorter rest is aligned. */
+/* Returns whether the alignment gets shorter without item i of `a`, while item j of `b` differs
+** from it. The block of that column must be filled. Within the suffix, all of the shorter rest is
+** aligned. */
 static bool is_needed(const struct aligner *aligner, size_t i, size_t j)
 {
     size_t row = aligner->a_at[i], column = aligner->b_at[j];
@@ -210,7 +211,7 @@ static bool is_needed(const struct aligner *aligner, size_t i, size_t j)
              1);
 }
 
-/* Aligns from the beginning of the window on, up to one of the two ends. */
+/* Aligns from the start of the window until it reaches one of the two ends. */
 static bool walk(struct aligner *aligner, size_t a_end, size_t b_end)
 {
     size_t i = 0, j = 0, filled = 0;
@@ -232,7 +233,7 @@ static bool walk(struct aligner *aligner, size_t a_end, size_t b_end)
     return true;
 }
 
-/* Aligns the items that both sides of the window have. */
+/* Aligns the items common to both sides of the window. */
 static bool align_common(struct aligner *aligner, size_t a_end, size_t b_end)
 {
     size_t words = (aligner->rows + BITS - 1) / BITS;

@@ -11,14 +11,14 @@
 
 #define ALIGN_NONE SIZE_MAX
 
-/* An item of `a`, one of `b`, or both, which are then equal. */
+/* an item of `a`, an item of `b`, or two equal ones */
 struct aligned {
     size_t a, b; /* indices, or ALIGN_NONE */
 };
 
-/* Fills in `to`, which has room for both sequences, and its `count`. From the beginning on: equal
-** items go together; else the item of `a` is alone if that loses nothing; else that of `b`. Takes
-** time in proportion to both lengths: some 2,000 words of 64 bits an item at most. */
+/* Fills `to`, which needs room for both sequences, and its `count`. From the start on, equal items
+** are paired; otherwise the item of `a` stays alone if that loses no pair; otherwise the item of
+** `b` does. Time is proportional to both lengths: at most about 2,000 64-bit words per item. */
 bool align(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count, struct aligned *to,
            size_t *count, const struct stopper *stopper, struct failure *failure);
 

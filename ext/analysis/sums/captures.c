@@ -6,7 +6,7 @@
 #include "naming/short_name.h"
 #include "graphs.h"
 
-/* What a call does in a capture. */
+/* role of a call in a capture */
 enum capture_call { CALL_OTHER, CALL_BEGIN, CALL_END, CALL_LAUNCH, CALL_COPY, CALL_FILL };
 
 static enum capture_call call_of(const struct name *name)
@@ -23,7 +23,7 @@ static enum capture_call call_of(const struct name *name)
                                                                           : CALL_OTHER;
 }
 
-/* A call of a capture, or its begin or end. */
+/* a call within a capture, or its begin or end */
 struct capture_edge {
     uint32_t track, row;
     int64_t start, end; /* ns */
@@ -39,7 +39,7 @@ static int edge_order(const void *a, const void *b)
     return order ? order : COMPARE(x->row, y->row);
 }
 
-/* The calls of a file that may be of a capture, by thread and start; NULL on failure. */
+/* Lists calls of a file that may belong to a capture, by thread and start. NULL on failure. */
 static struct capture_edge *collect_edges(const struct trace_file *file, size_t *count,
                                           const struct stopper *stopper, struct failure *failure)
 {
@@ -77,7 +77,7 @@ static struct capture_edge *collect_edges(const struct trace_file *file, size_t 
     return NULL;
 }
 
-/* While the captures of a file are added. */
+/* state while the captures of a file are added */
 struct capture_builder {
     struct captures *captures;
     const struct trace_file *file;
@@ -88,7 +88,7 @@ struct capture_builder {
     struct failure *failure;
 };
 
-/* The id in captures->names of the stable name of a row. */
+/* Stores the stable name of a row in captures->names and sets `*id`. */
 static bool put_label(struct capture_builder *builder, uint32_t row, uint32_t *id)
 {
     uint32_t name = row == ROW_NONE ? NAME_NONE : builder->file->columns.name[row];
@@ -126,8 +126,8 @@ static bool add_launch(struct capture_builder *builder, const struct capture_edg
     return true;
 }
 
-/* Adds the captures among the calls of a file. One that does not end, and launches inside of other
-** ones, are left out. */
+/* Adds the captures among the calls of a file. Skips captures without an end, and launches inside
+** other launches. */
 static bool add_edges(struct capture_builder *builder, const struct capture_edge *edges,
                       size_t count, const struct stopper *stopper)
 {
@@ -139,7 +139,7 @@ static bool add_edges(struct capture_builder *builder, const struct capture_edge
         bool ends = !edge || (i > 0 && edge->track != edges[i - 1].track);
         if (!stopper_goes_on(stopper, i, builder->failure))
             return false;
-        if (open && (ends || edge->call == CALL_BEGIN)) { /* it has no end */
+        if (open && (ends || edge->call == CALL_BEGIN)) { /* the open capture has no end */
             captures->launch_count = captures->items[--captures->count].first;
             open = false;
         }
@@ -222,7 +222,7 @@ void captures_clear(struct captures *captures)
     *captures = (struct captures){.count = 0};
 }
 
-/* A replay as the names of its work: ids in captures->names, or of the file with FOREIGN. */
+/* A replay as a sequence of kernels: ids in captures->names, or ids of the file with FOREIGN. */
 #define FOREIGN (UINT32_C(1) << 31)
 
 struct sequence {
@@ -244,7 +244,7 @@ static bool same_sequence(const struct sequence *a, const struct sequence *b)
            memcmp(a->kernels, b->kernels, a->count * sizeof *a->kernels) == 0;
 }
 
-/* The id in captures->names of what a capture calls the kernel of a row. */
+/* Returns the id in captures->names of the kernel name that a capture would have for a row. */
 static uint32_t kernel_of(const struct captures *captures, const struct trace_file *file,
                           uint32_t row)
 {
@@ -259,8 +259,8 @@ static uint32_t kernel_of(const struct captures *captures, const struct trace_fi
     return found == NAME_NONE ? FOREIGN | id : found;
 }
 
-/* Whether a replay is one of a capture: its launches, some of which may be left out. `launches`
-** becomes the launch of each kernel. */
+/* Returns whether a capture can have produced a replay. Some of its launches may be missing. Sets
+** `launches` to the launch of each kernel. */
 static bool fits(const struct captures *captures, const struct capture *capture,
                  const struct sequence *sequence, size_t *launches)
 {
@@ -281,8 +281,8 @@ static bool fits(const struct captures *captures, const struct capture *capture,
     return true;
 }
 
-/* Finds the captures of a sequence: those of the same length, else longer ones; of a rank, or of
-** all if it is below 0. `launches` is room. */
+/* Finds the captures that fit a sequence: captures of the same length or, if none fits, longer
+** ones. Looks at one rank, or at all if `rank` is negative. `launches` is scratch space. */
 static size_t find_fitting(const struct captures *captures, int64_t rank,
                            const struct sequence *sequence, size_t *fitting, size_t *launches)
 {
@@ -299,7 +299,7 @@ static size_t find_fitting(const struct captures *captures, int64_t rank,
     return 0;
 }
 
-/* Matches the replays, which are sorted by their sequences. */
+/* Matches the replays, which must be sorted by their sequences. */
 static bool match_sequences(struct capture_matches *matches, const struct captures *captures,
                             int64_t rank, const struct sequence *sequences,
                             const struct replays *replays, size_t *fitting,
@@ -326,7 +326,7 @@ bool captures_match(struct capture_matches *matches, const struct captures *capt
                     const struct trace_member *member, const struct replays *replays,
                     const struct stopper *stopper, struct failure *failure)
 {
-    int64_t rank = -1; /* its own, if that has captures (A15.3) */
+    int64_t rank = -1; /* the member's own rank if it has captures, otherwise all (A15.3) */
     for (size_t i = 0; i < captures->count; i++)
         rank = captures->items[i].rank == member->rank ? member->rank : rank;
     struct sequence *sequences = memory_zeroed(replays->count, sizeof *sequences);

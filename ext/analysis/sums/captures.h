@@ -1,6 +1,6 @@
 /*
 ** Captures of graphs: the launches on a thread between the begin and the end of a capture, and
-** which of them the work of a replay was (A15).
+** which launch each piece of a replay's work came from (A15).
 */
 #ifndef TRACEDIFF_CAPTURES_H
 #define TRACEDIFF_CAPTURES_H
@@ -11,14 +11,14 @@
 struct replays;
 
 struct captured_launch {
-    uint32_t kernel; /* id in captures.names of what it launches; NAME_NONE: not known */
+    uint32_t kernel; /* id in captures.names of the launched kernel; NAME_NONE: unknown */
     uint32_t label[LABEL_LEVELS]; /* ids in captures.names of stable names; NAME_NONE: none */
 };
 
 struct capture {
     int64_t rank, start; /* start: ns */
-    uint32_t row;        /* of its begin */
-    size_t first, count; /* of captures.launches */
+    uint32_t row;        /* row of its begin */
+    size_t first, count; /* range in captures.launches */
     bool named;          /* the kernel of every launch is known */
 };
 
@@ -29,7 +29,8 @@ struct captures {
     size_t launch_count, launch_capacity, count, capacity;
 };
 
-/* Marks by 0 the calls whose args.kernel captures_add() needs. False if the file has no capture. */
+/* Sets kernels[row] to 0 for the calls whose args.kernel captures_add() needs. False if the file
+** has no capture. */
 bool captures_want(const struct trace_file *file, uint32_t *kernels);
 
 /* Adds the captures of a file. `kernels` has, by row of a call, the id in captures->names of its
@@ -39,10 +40,10 @@ bool captures_add(struct captures *captures, const struct trace_member *member,
 
 void captures_clear(struct captures *captures);
 
-/* The launches that the work of replays was. */
+/* captured launches of the work in replays */
 struct capture_matches {
     bool *matched;    /* by replay */
-    size_t *launches; /* by index of replays->rows: index of captures->launches, if matched */
+    size_t *launches; /* by index in replays->rows: index in captures->launches; valid if matched */
 };
 
 bool captures_match(struct capture_matches *matches, const struct captures *captures,

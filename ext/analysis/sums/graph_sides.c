@@ -31,7 +31,8 @@ static bool is_group(const void *wanted, uint32_t i)
            memcmp(of->side->names + group->first, of->names, of->count * sizeof *of->names) == 0;
 }
 
-/* Adds the replay whose names are the last `count` of a side, with times of 0. */
+/* Finds or adds the group of a replay whose names are the last `count` names of a side. A new group
+** has times of 0. */
 static bool add_group(struct graph_side *side, const struct graph_group *replay,
                       struct graph_group **group)
 {
@@ -54,13 +55,13 @@ static bool add_group(struct graph_side *side, const struct graph_group *replay,
     return true;
 }
 
-/* While replays of a file are added. */
+/* state while the replays of a file are added */
 struct replay_adder {
     struct graph_sides *sides;
     struct graph_side *side;
     const struct trace_file *file;
     size_t member;
-    uint32_t *ids; /* by name id of the file: id in sides->names, or NAME_NONE: not yet */
+    uint32_t *ids; /* by name id of the file: id in sides->names; NAME_NONE: not set yet */
     char *scratch; /* room for the longest name */
 };
 
@@ -145,7 +146,7 @@ bool graph_sides_add(struct graph_sides *sides, int side, const struct trace *tr
     return done;
 }
 
-/* By total time, the longest first; ties: the one that was replayed first. */
+/* By total time, longest first. Ties: the first to be replayed. */
 static int group_order(const void *a, const void *b)
 {
     const struct graph_group *x = *(const struct graph_group *const *)a;
@@ -166,7 +167,7 @@ static wide_time pair_total(const struct graph_pair *pair)
            (pair->group[1] ? pair->group[1]->total : 0);
 }
 
-/* By total time, the longest first; ties: those with control first, then the one replayed first. */
+/* By total time, longest first. Ties: pairs with control first, then the first to be replayed. */
 static int pair_order(const void *a, const void *b)
 {
     const struct graph_pair *x = a, *y = b;
@@ -176,7 +177,7 @@ static int pair_order(const void *a, const void *b)
     return order ? order : is_before(left, right) ? -1 : is_before(right, left);
 }
 
-/* The groups of a side that have no equal one on the other, by total time; NULL on failure. */
+/* Lists a side's groups without an equal group on the other, by total time. NULL on failure. */
 static const struct graph_group **sort_others(const struct graph_sides *sides, int side,
                                               size_t *count, const struct stopper *stopper,
                                               struct failure *failure)

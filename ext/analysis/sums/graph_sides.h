@@ -1,5 +1,5 @@
 /*
-** The graphs that two traces replay, and which of them are pairs (A16).
+** The graphs that two traces replay, in pairs (A16).
 */
 #ifndef TRACEDIFF_GRAPH_SIDES_H
 #define TRACEDIFF_GRAPH_SIDES_H
@@ -7,13 +7,13 @@
 #include "base/wide.h"
 #include "graphs.h"
 
-/* The replays of one sequence of stable names. */
+/* all replays of one sequence of stable names */
 struct graph_group {
-    size_t first, count; /* of graph_side.names and .times */
+    size_t first, count; /* range in graph_side.names and .times */
     int64_t replays;
-    wide_time total;  /* ns, of all replays */
-    int64_t launched; /* ns: the launch of the first replay */
-    size_t member;    /* its file, and its launch */
+    wide_time total;  /* ns, over all replays */
+    int64_t launched; /* ns: launch of the first replay */
+    size_t member;    /* member and launch row of the first replay */
     uint32_t launch;
 };
 
@@ -26,23 +26,23 @@ struct graph_side {
     struct table table; /* finds groups */
 };
 
-/* A zeroed struct has none. */
+/* A zeroed struct is empty. */
 struct graph_sides {
     struct names names;
     struct graph_side sides[2];
 };
 
-/* A group of each side, or of one of them. */
+/* a group from each side, or from one side only */
 struct graph_pair {
     const struct graph_group *group[2]; /* NULL: none */
 };
 
-/* Adds the replays of a file whose launches are in chosen steps (owners.h). */
+/* Adds the replays of a file that were launched in chosen steps (owners.h). */
 bool graph_sides_add(struct graph_sides *sides, int side, const struct trace *trace, size_t member,
                      const unsigned char *chosen, const int64_t *nodes,
                      const struct stopper *stopper, struct failure *failure);
 
-/* Makes the pairs, in the order of their total times. `*pairs` is owned by the caller. */
+/* Pairs the groups, in the order of their total times. The caller owns `*pairs`. */
 bool graph_sides_pair(const struct graph_sides *sides, struct graph_pair **pairs, size_t *count,
                       const struct stopper *stopper, struct failure *failure);
 

@@ -7,11 +7,11 @@
 #include "file/xla.h"
 #include "naming/short_name.h"
 
-/* Device work of a graph launch. */
+/* device work of a graph launch */
 struct graph_node {
     int64_t launched; /* ns: start of the launch */
-    uint32_t launch;  /* row */
-    int64_t id;       /* its number in the graph; INT64_MAX: not known */
+    uint32_t launch;  /* row of the launch */
+    int64_t id;       /* node id in the graph; INT64_MAX: unknown */
     int64_t start;    /* ns */
     uint32_t row;
 };
@@ -36,7 +36,7 @@ static bool is_call(const struct columns *columns, size_t row)
     return columns->kind[row] == KIND_CALL || columns->kind[row] == KIND_DRIVER_CALL;
 }
 
-/* Collects the device work of graph launches; NULL on failure. */
+/* Collects the device work of graph launches. NULL on failure. */
 static struct graph_node *collect_nodes(const struct trace_file *file, const int64_t *ids,
                                         size_t *count, const struct stopper *stopper,
                                         struct failure *failure)
@@ -106,20 +106,20 @@ void replays_clear(struct replays *replays)
     *replays = (struct replays){.count = 0};
 }
 
-/* While names are made. */
+/* state while names are made */
 struct graph_namer {
     struct graph_names *names;
     const struct trace_member *member;
     const struct trace_file *file;
     struct labels *labels;
     unsigned levels;
-    uint32_t *made; /* by name id of the file: id in names->texts, or NAME_NONE: not yet */
-    char *scratch;  /* room for the longest name and what is before it */
+    uint32_t *made; /* by name id of the file: id in names->texts; NAME_NONE: not set yet */
+    char *scratch;  /* room for the longest name and its prefix */
     const struct stopper *stopper;
     struct failure *failure;
 };
 
-/* The name of work by itself (A14.1). */
+/* Names work by its own kernel (A14.1). */
 static bool name_by_kernel(struct graph_namer *namer, uint32_t row)
 {
     uint32_t name = namer->file->columns.name[row];
@@ -140,7 +140,7 @@ static bool name_by_kernel(struct graph_namer *namer, uint32_t row)
     return true;
 }
 
-/* Whether an operator is around a launch. A thread without labels has no work that is asked for. */
+/* Returns whether a launch is inside an operator. Threads without labels have no wanted work. */
 static bool in_operator(const struct graph_namer *namer, uint32_t launch)
 {
     const struct columns *columns = &namer->file->columns;
@@ -191,7 +191,7 @@ static bool name_replays(struct graph_namer *namer, const struct replays *replay
     return done;
 }
 
-/* The id in names->texts of the name of an operator of XLA (A17); NAME_NONE on failure. */
+/* Returns the id in names->texts of the name of an XLA operator (A17); NAME_NONE on failure. */
 static uint32_t xla_name(struct graph_namer *namer, uint32_t name, bool op)
 {
     const struct name *from = &namer->file->names.items[name];

@@ -12,7 +12,7 @@
 #include "analysis/names/labels.h"
 #include "owners.h"
 
-/* The labels of a host event, from the events around it and itself (B2): rows, or ROW_NONE. */
+/* labels of a host event, from itself and the events around it (B2): rows, or ROW_NONE */
 struct around {
     uint32_t op, event, top_op, top_event, module, annotation;
     bool known;
@@ -26,20 +26,20 @@ struct keyed_builder {
     const struct trace_file *file;
     bool *is_step;         /* by row */
     struct around *around; /* by row; NULL for DEVICE_GPU */
-    uint32_t *key_of;      /* by row: its row in keyed; ROW_NONE: takes no part */
-    uint32_t *renamed;     /* by name id of the file: id in keyed->names; NAME_NONE: not yet */
-    uint32_t *in_graphs;   /* the same, of names in graphs (A14) */
-    struct owners owners;  /* of device work that is wanted */
-    uint32_t *args[KEYED_ARGS]; /* by row: ids in keyed->names; NULL: no key */
-    uint32_t *path;        /* rows whose parents are not done yet */
+    uint32_t *key_of;      /* by row: its row in keyed; ROW_NONE: not included */
+    uint32_t *renamed;     /* by name id of the file: id in keyed->names; NAME_NONE: not set yet */
+    uint32_t *in_graphs;   /* likewise, for names in graphs (A14) */
+    struct owners owners;  /* owners of the wanted device work */
+    uint32_t *args[KEYED_ARGS]; /* by row: ids in keyed->names; NULL: not a key */
+    uint32_t *path;        /* rows whose parents are still to be done */
     size_t path_capacity;
     char *scratch; /* room for the longest name and GRAPH_PREFIX */
     struct row_types types_of_work;
-    int64_t integer; /* the last one that was put, and its id */
+    int64_t integer; /* last integer stored as a name, and its id */
     uint32_t integer_id;
 };
 
-/* KEYED_ARGS: it is not in args. */
+/* Returns the arg of a key; KEYED_ARGS if its value is not in args. */
 static enum keyed_arg arg_of_key(enum key key)
 {
     return key == KEY_SHAPES          ? ARG_SHAPES
@@ -89,7 +89,7 @@ static bool has_ids(const void *wanted, uint32_t row)
     return memcmp(key->keyed->ids + row * width, key->ids, width * sizeof *key->ids) == 0;
 }
 
-/* The row for some keys, which is added if it is new. */
+/* Finds the row with these keys, or adds it. */
 static bool row_of(struct keyed *keyed, const uint32_t *ids, uint32_t *row)
 {
     struct wanted_ids key = {keyed, ids};
@@ -112,7 +112,7 @@ static bool row_of(struct keyed *keyed, const uint32_t *ids, uint32_t *row)
     return true;
 }
 
-/* The id in keyed->names of a name of the file, renamed if asked for. */
+/* Stores a name of the file in keyed->names, renamed if requested, and sets `*id`. */
 static bool put_name(struct keyed_builder *builder, uint32_t name, bool rename, uint32_t *id)
 {
     *id = NAME_NONE;
@@ -153,13 +153,13 @@ static bool put_integer(struct keyed_builder *builder, int64_t value, uint32_t *
     return true;
 }
 
-/* Whether a name of work is of XLA (A17), not of a graph. */
+/* Returns whether a name of work comes from XLA (A17), not from a graph. */
 static bool is_xla_name(const struct name *name)
 {
     return !begins(name->text, name->text + name->length, GRAPH_PREFIX);
 }
 
-/* The id in keyed->names of the name that XLA gives a row (A17). */
+/* Stores the name that XLA gives a row in keyed->names (A17). */
 static bool put_xla_name(struct keyed_builder *builder, const struct name *name, uint32_t *id)
 {
     struct names *names = &builder->keyed->names;
@@ -171,7 +171,7 @@ static bool put_xla_name(struct keyed_builder *builder, const struct name *name,
     return *id != NAME_NONE;
 }
 
-/* The id in keyed->names of the name that a row has in a graph. */
+/* Stores the name that a row has in a graph in keyed->names. */
 static bool put_graph_name(struct keyed_builder *builder, uint32_t row, uint32_t *id)
 {
     const struct name *from = &builder->file->names.items[builder->file->columns.name[row]];
@@ -189,7 +189,8 @@ static bool put_graph_name(struct keyed_builder *builder, uint32_t row, uint32_t
     return *id != NAME_NONE;
 }
 
-/* B1 and B2: finds the keys of a row. `labels` are rows; `graphs` goes before them; NULL: none. */
+/* Finds the keys of a row (B1, B2). `labels` are rows. Names in `graphs`, if not NULL, take
+** precedence. */
 static bool key_row(struct keyed_builder *builder, uint32_t row, const uint32_t *labels,
                     const struct graph_names *graphs)
 {
@@ -254,7 +255,7 @@ static void add_around(const struct keyed_builder *builder, uint32_t row,
         around->annotation = row;
 }
 
-/* Fills in `around` for a row and for all events that enclose it. */
+/* Fills in `around` for a row and for all events around it. */
 static bool find_around(struct keyed_builder *builder, uint32_t row)
 {
     const uint32_t *parents = builder->file->stacks.parent;
@@ -276,7 +277,7 @@ static bool find_around(struct keyed_builder *builder, uint32_t row)
     return true;
 }
 
-/* The label of a host event at the level of operators. */
+/* Returns the label of a host event at operator level. */
 static uint32_t op_around(const struct around *around)
 {
     return around->op != ROW_NONE ? around->op : around->event;
@@ -302,7 +303,7 @@ static bool key_host(struct keyed_builder *builder)
     return true;
 }
 
-/* A host event and a row of keyed whose device work it launched. */
+/* a row of keyed, and a host event that launched device work in it */
 struct key_event {
     uint32_t key, event;
 };
@@ -314,7 +315,7 @@ static int key_event_order(const void *a, const void *b)
     return order ? order : COMPARE(x->event, y->event);
 }
 
-/* The key whose labels are executions; KEY_KERNEL: no key is (B6). */
+/* Returns the key whose labels count as executions (B6); KEY_KERNEL if there is none. */
 static enum key run_key(const struct keyed *keyed)
 {
     enum key best = KEY_KERNEL;
@@ -326,7 +327,7 @@ static enum key run_key(const struct keyed *keyed)
     return best;
 }
 
-/* A row of keyed, by the keys that tell executions apart. */
+/* a row of keyed with the keys by which executions differ */
 struct run_row {
     const uint32_t *ids;
     size_t width;
@@ -342,7 +343,7 @@ static int run_row_order(const void *a, const void *b)
     return 0;
 }
 
-/* By row, the first row that shares its executions. NULL on failure. */
+/* Returns, by row, the first row with the same executions. NULL on failure. */
 static uint32_t *find_run_rows(struct keyed_builder *builder)
 {
     const struct keyed *keyed = builder->keyed;
@@ -367,7 +368,7 @@ static uint32_t *find_run_rows(struct keyed_builder *builder)
     return NULL;
 }
 
-/* B5 and B6: counts each execution once for each row. */
+/* Counts each execution once per row (B5, B6). */
 static bool count_runs(struct keyed_builder *builder)
 {
     const struct owners *owners = &builder->owners;
@@ -412,7 +413,7 @@ static bool key_device(struct keyed_builder *builder)
     return !builder->keyed->wants_executions || count_runs(builder);
 }
 
-/* B3. */
+/* Sums up the events of each row (B3). */
 static bool add_up(const struct keyed_builder *builder)
 {
     const struct columns *columns = &builder->file->columns;
@@ -454,7 +455,7 @@ static void add_measure(struct keyed_measure *measure, int64_t amount, int64_t d
     measure->ideal_time += *ideal;
 }
 
-/* F7. */
+/* Sums up the work of each row (F7). */
 static bool add_work(const struct keyed_builder *builder)
 {
     const struct columns *columns = &builder->file->columns;
@@ -503,7 +504,7 @@ static bool prepare(struct keyed_builder *builder)
     return true;
 }
 
-/* Says that values of a row's args are wanted. */
+/* Requests values from a row's args. */
 static void want_args(struct keyed_builder *builder, uint32_t row, enum keyed_arg first,
                       enum keyed_arg end)
 {
@@ -512,14 +513,14 @@ static void want_args(struct keyed_builder *builder, uint32_t row, enum keyed_ar
             builder->args[arg][row] = 0;
 }
 
-/* Says that the shapes and types of an operator are wanted. */
+/* Requests the shapes and types of an operator. */
 static void want_shapes(struct keyed_builder *builder, uint32_t label)
 {
     if (label != ROW_NONE && row_is(builder->file, label, CATEGORY_OPERATOR))
         want_args(builder, label, ARG_SHAPES, ARG_GRID);
 }
 
-/* Finds the labels of host events and of device work. */
+/* Finds the labels of host events and device work. */
 static bool find_labels(struct keyed_builder *builder)
 {
     const struct keyed_request *request = builder->request;

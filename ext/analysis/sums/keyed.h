@@ -1,6 +1,6 @@
 /*
-** Sums up device work and host events of two traces side by side, by the keys asked for and by
-** rules B1 to B6, and the work of device work by rule F7.
+** Sums up the device work and host events of two traces side by side, by the requested keys (B1 to
+** B6), and the FLOPs and bytes of device work (F7).
 */
 #ifndef TRACEDIFF_KEYED_H
 #define TRACEDIFF_KEYED_H
@@ -28,7 +28,7 @@ enum key {
     KEY_COUNT
 };
 
-/* Keys whose values are in args: those of operators, and those of device work. */
+/* Keys whose values are in args: first for operators, then for device work. */
 enum keyed_arg {
     ARG_SHAPES,
     ARG_TYPES,
@@ -40,16 +40,16 @@ enum keyed_arg {
 };
 
 struct keyed_sums {
-    int64_t executions, kernels, events;         /* B3, B5 and B6; of the host */
+    int64_t executions, kernels, events;         /* B3, B5 and B6; `events` counts host events */
     wide_time device_time, host_time, self_time; /* ns */
 };
 
-/* Of the device work of which it is known (F7). */
+/* sums over the device work whose work is known (F7) */
 struct keyed_measure {
     int64_t kernels;
     wide_time amount; /* FLOPs or bytes */
     wide_time time;   /* ns */
-    /* Of that whose peak is known (F9): */
+    /* Over the part whose peak is known (F9): */
     int64_t peak_kernels;
     wide_time peak_time; /* ns */
     double ideal_time;   /* us at the peak */
@@ -60,20 +60,20 @@ struct keyed_work {
 };
 
 struct keyed {
-    enum key keys[KEY_COUNT]; /* the keys asked for */
+    enum key keys[KEY_COUNT]; /* requested keys */
     size_t width;             /* number of keys */
-    /* Changes names; NULL: they are kept. */
+    /* Shortens names; NULL keeps them. */
     size_t (*rename)(const char *name, size_t length, char *to);
     struct names names;
     uint32_t *ids;                /* `width` per row: ids in `names`, or NAME_NONE */
-    struct keyed_sums (*sums)[2]; /* by row: for the two sides */
-    bool wants_executions; /* else they are 0 */
-    size_t run_width; /* an execution counts in one of rows with so many equal first keys; 0: all */
-    bool without_calls; /* calls into the runtime are not summed up */
+    struct keyed_sums (*sums)[2]; /* by row and side */
+    bool wants_executions; /* otherwise executions are 0 */
+    size_t run_width; /* rows with this many equal first keys share executions; 0: all keys */
+    bool without_calls; /* leave out calls into the runtime */
     bool wants_work;
-    bool wants_transfers; /* the bytes of collectives, too (F8) */
-    bool wants_peaks;     /* and how long the work takes at the peak (F9) */
-    struct keyed_work (*work)[2]; /* the same; NULL unless `wants_work` */
+    bool wants_transfers; /* with the bytes of collectives (F8) */
+    bool wants_peaks;     /* with the time of the work at the peak (F9) */
+    struct keyed_work (*work)[2]; /* by row and side; NULL unless `wants_work` */
     size_t count;
     /* private */
     size_t id_capacity, sum_capacity, work_capacity;
@@ -85,10 +85,11 @@ struct keyed_request {
     const unsigned char *chosen; /* by index of steps->iterations; NULL: everything */
     enum device_type device_type;
     int side;                /* 0 or 1 */
-    const struct work *work; /* by row of device work, if it is asked for: read_args() may set it */
-    const double *ideal_flops, *ideal_bytes; /* us, the same; NAN: not known. NULL: not asked for */
-    /* Sets values of args, ids in `names`. By enum keyed_arg, `values` are NULL or arrays by row,
-    ** in which rows that are not NAME_NONE are wanted. Asked only for these or for work. */
+    const struct work *work; /* by row of device work, if wanted; read_args() may set it */
+    const double *ideal_flops, *ideal_bytes; /* us, by row; NAN: unknown. NULL: not wanted */
+    /* Reads values from args and stores them as ids in `names`. `values` has, by enum keyed_arg,
+    ** NULL or an array by row; values are wanted for rows that are not NAME_NONE. Called only if
+    ** values or work are wanted. */
     bool (*read_args)(void *from, struct trace_file *file, uint32_t *const *values);
     void *from;
 };

@@ -4,7 +4,7 @@
 
 #include "text/ascii.h"
 
-/* Torch's scalar types (c10/core/ScalarType.h), by the names that caffe2::TypeMeta gives them. */
+/* Torch's scalar types (c10/core/ScalarType.h) by their names in caffe2::TypeMeta. */
 static const struct element {
     const char *type;
     int64_t size;
@@ -67,8 +67,7 @@ static const char *read_number(const char *at, int64_t *number)
     return at;
 }
 
-/* Reads a shape or a list of shapes from its opening bracket. Returns the byte after it, or
-** NULL. */
+/* Reads a shape or list of shapes from its opening bracket. Returns the byte after it, or NULL. */
 static const char *read_shape(const char *at, struct input *input)
 {
     int depth = 0;
@@ -115,7 +114,7 @@ static bool read_dims(struct inputs *inputs, const char *at)
     return strcmp(at, "]") == 0;
 }
 
-/* Finds the next string of a list. Returns the byte after its closing quote; NULL without one. */
+/* Finds the next string of a list. Returns the byte after its closing quote, or NULL. */
 static const char *read_string(const char *at, const char **text, size_t *length)
 {
     if (*at != '"')

@@ -1,7 +1,8 @@
 /*
-** 1. FLOPs are those of torch/utils/flop_counter.py, and of computeFlops() in
-**    torch/csrc/profiler/util.cpp for the matrix products and conv2d, which it has too.
-** 2. Positions of inputs are those of aten/src/ATen/native/native_functions.yaml.
+** Sources of the formulas.
+** 1. FLOPs follow torch/utils/flop_counter.py, and computeFlops() in torch/csrc/profiler/util.cpp
+**    for its matrix products and conv2d.
+** 2. Positions of inputs follow aten/src/ATen/native/native_functions.yaml.
 */
 #include "operator_work.h"
 
@@ -11,20 +12,20 @@
 #include "operator_inputs.h"
 
 enum formula_kind {
-    MATRICES, /* a[m,k] b[k,n], or the same in batches */
+    MATRICES, /* a[m,k] b[k,n], or batches of them */
     LINEAR,   /* x[...,k] w[n,k] bias */
     CONVOLUTION,
     CONVOLUTION_BACKWARD,
     ATTENTION,          /* q, k, v */
-    ATTENTION_BACKWARD, /* the gradient of the output, q, k, v */
-    ELEMENTWISE,        /* of the first `first` inputs */
-    COMPARISON,         /* the same, with an output of one byte an element */
+    ATTENTION_BACKWARD, /* gradient of the output, q, k, v */
+    ELEMENTWISE,        /* on the `first` first inputs */
+    COMPARISON,         /* elementwise, with an output of one byte per element */
     LAYER_NORM,         /* x, dims, weight, bias */
     COPY,
     FILL
 };
 
-/* Where a convolution has its arguments; 0: it does not have them. */
+/* positions of a convolution's arguments; 0: it has no such argument */
 struct arguments {
     int bias, stride, padding, dilation, transposed, output_padding, groups;
     bool always_transposed;
@@ -63,12 +64,12 @@ static const struct arguments plain = {.bias = 2, .stride = 3, .padding = 4, .di
                                                    .always_transposed = true};
 
 struct formula_entry {
-    const char *names; /* words, without aten:: and a final `_` */
+    const char *names; /* separated by blanks, without aten:: and a final `_` */
     enum formula_kind kind;
-    int first;       /* the first operand; of elementwise, the number of operands */
-    int lengths;     /* attention: the input that says that sequences differ in length */
-    bool heads_last; /* attention: [batch, sequence, heads, size], not heads before */
-    bool unlike;     /* matrices: the type of the output is not known */
+    int first;       /* first operand; elementwise: number of operands */
+    int lengths;     /* attention: input that is set if sequences differ in length */
+    bool heads_last; /* attention: [batch, sequence, heads, size], not heads first */
+    bool unlike;     /* matrices: the output's type is unknown */
     const struct arguments *arguments;
 };
 
@@ -149,13 +150,13 @@ bool formula_has_flops(const struct formula *formula)
 
 static const struct work unknown = {NUMBER_NONE, NUMBER_NONE};
 
-/* Of tensors of known sizes; NUMBER_NONE: some size is not known. */
+/* Returns elements times element size; NUMBER_NONE if the size is unknown. */
 static int64_t bytes_of(int64_t elements, const struct input *typed)
 {
     return typed->size ? number_times(elements, typed->size) : NUMBER_NONE;
 }
 
-/* The bytes of an input that need not be there, such as a bias; those of a number or None are 0. */
+/* Returns the bytes of an optional input such as a bias. A number or None has 0. */
 static int64_t optional_bytes(const struct inputs *inputs, int i)
 {
     const struct input *input = &inputs->items[i];
@@ -190,7 +191,7 @@ static struct work linear_work(const struct inputs *inputs)
                          number_plus(read, bytes_of(out, x))};
 }
 
-/* Reads an argument of a convolution: `spatial` integers. */
+/* Reads `spatial` integers, an argument of a convolution. */
 static bool read_argument(const struct inputs *inputs, int i, int64_t *values, int spatial,
                           int64_t otherwise)
 {
@@ -199,7 +200,7 @@ static bool read_argument(const struct inputs *inputs, int i, int64_t *values, i
     return i == 0 || (i < inputs->count && input_integers(&inputs->items[i], values, spatial));
 }
 
-/* The elements of one channel of one output of a convolution. */
+/* Returns the elements in one channel of one output of a convolution. */
 static int64_t output_area(const struct formula_entry *entry, const struct inputs *inputs,
                            bool is_transposed)
 {
@@ -238,13 +239,13 @@ static bool read_transposed(const struct arguments *at, const struct inputs *inp
                                    input_flags(&inputs->items[at->transposed], value, 1));
 }
 
-/* Twice the batch, times the elements of a channel, times those of the weight. */
+/* Returns 2 * batch * elements per channel * elements of the weight. */
 static int64_t convolution_flops(int64_t batch, int64_t area, const struct input *w)
 {
     return number_times(2, number_times(number_times(batch, area), input_elements(w)));
 }
 
-/* The channels of the output: a transposed convolution has w[c_in, c_out / groups, ...]. */
+/* Returns the output channels. A transposed convolution has w[c_in, c_out / groups, ...]. */
 static int64_t output_channels(const struct formula_entry *entry, const struct inputs *inputs,
                                bool is_transposed)
 {
@@ -275,7 +276,7 @@ static struct work convolution_work(const struct formula_entry *entry, const str
     return (struct work){convolution_flops(x->dims[0], area, w), bytes};
 }
 
-/* Each gradient that is asked for takes as much as the forward pass. */
+/* Each requested gradient takes as much work as the forward pass. */
 static struct work convolution_backward_work(const struct formula_entry *entry,
                                              const struct inputs *inputs)
 {
@@ -314,8 +315,8 @@ static struct work attention_work(const struct formula_entry *entry, const struc
         number_times(is_backward ? 2 : 1, bytes)};
 }
 
-/* The number of elements of the shape to which operands are broadcast. NUMBER_NONE: their shapes do
-** not fit, or none is a tensor. */
+/* Returns the number of elements of the broadcast shape. NUMBER_NONE: the shapes do not match, or
+** no operand is a tensor. */
 static int64_t broadcast_elements(const struct input *operands, int count)
 {
     struct input out = {.rank = 0};
@@ -323,7 +324,7 @@ static int64_t broadcast_elements(const struct input *operands, int count)
     for (int i = 0; i < count; i++) {
         const struct input *input = &operands[i];
         tensor = tensor || input->rank > 0 || input->size > 0;
-        for (int k = 1; k <= input->rank; k++) { /* from the last dim on */
+        for (int k = 1; k <= input->rank; k++) { /* starts from the last dim */
             int64_t dim = input->dims[input->rank - k];
             if (k > out.rank)
                 out.dims[MOST_DIMS - ++out.rank] = dim;
@@ -358,7 +359,7 @@ static struct work elementwise_work(const struct formula *formula, const struct 
     return (struct work){NUMBER_NONE, number_plus(read, written)};
 }
 
-/* The mean and the deviation of each row are left out. */
+/* Leaves out the mean and the deviation of each row. */
 static int64_t layer_norm_bytes(const struct inputs *inputs)
 {
     int64_t both = number_times(2, input_bytes(&inputs->items[0]));

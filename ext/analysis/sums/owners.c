@@ -5,15 +5,15 @@
 #include "base/memory.h"
 #include "file/spans.h"
 
-/* The operators that launched the device work of a file, kept with it. */
+/* operators that launched a piece of device work; cached with the file */
 struct work_op {
-    uint32_t row, op, top_op; /* the labels of the launch at these levels: rows, or ROW_NONE */
+    uint32_t row, op, top_op; /* labels of the launch at these levels: rows, or ROW_NONE */
 };
 
 struct work_ops {
     struct derived derived; /* must be first */
     const struct steps *steps;
-    struct work_op *items; /* in the order of the file */
+    struct work_op *items; /* in file order */
     size_t count;
 };
 
@@ -98,7 +98,7 @@ static bool label_owners(struct owners *owners, const struct graph_member *of, u
     return done;
 }
 
-/* Takes the operators that are kept with the file; false if they are not, or others are wanted. */
+/* Uses the operators cached with the file. False if there are none or other labels are wanted. */
 static bool take_kept_ops(struct owners *owners, const struct graph_member *of, unsigned levels)
 {
     const struct work_ops *kept = find_work_ops(of->member->file, of->member->steps);
@@ -122,7 +122,7 @@ static bool is_gpu_annotation(void *file, size_t row)
            columns->dur[row] > 0;
 }
 
-/* Gives work the annotation that a line of its track has at its start. */
+/* Sets the annotation of each piece of work from its track's line, at the start of the work. */
 static bool annotate_owners(struct owners *owners, const struct columns *columns,
                             const struct span_line *lines, const struct stopper *stopper,
                             struct failure *failure)
@@ -195,7 +195,7 @@ void owners_clear(struct owners *owners)
     *owners = (struct owners){.count = 0};
 }
 
-/* Adds a row of work; false if its launch has no labels. */
+/* Adds a row of work. False if its launch has no labels. */
 static bool add_work_op(struct work_ops *ops, const struct columns *columns, uint32_t row,
                 struct labels *labels)
 {

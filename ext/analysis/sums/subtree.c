@@ -12,12 +12,12 @@ struct builder {
     struct trace_file *file;
     const struct stopper *stopper;
     struct failure *failure;
-    uint32_t *first, *children; /* by row: where its children begin, in the order of their start */
+    uint32_t *first, *children; /* by row: where its children begin; they are ordered by start */
     struct pending *waiting;
     size_t waiting_count;
 };
 
-/* A host event of a call stack, or device work that was launched and has a start. */
+/* Returns whether a row is a host event in a call stack, or launched device work with a start. */
 static bool is_in_tree(const struct trace_file *file, size_t row)
 {
     const struct columns *columns = &file->columns;
@@ -53,7 +53,7 @@ static bool find_children(struct builder *builder)
     builder->waiting = memory_items(count, sizeof *builder->waiting);
     if (!builder->first || !builder->children || !builder->waiting)
         return failure_memory(builder->failure);
-    /* first[row + 1] is where the next child of the row goes, and in the end where they end */
+    /* first[row + 1] is the index for the row's next child and, once all are placed, their end */
     for (size_t row = 0; row < count; row++)
         if (is_in_tree(file, row) && parent_of(file, row) != ROW_NONE)
             builder->first[parent_of(file, row) + 2]++;
@@ -69,10 +69,11 @@ static bool find_children(struct builder *builder)
     return true;
 }
 
-/* What is known of a row while roots are chosen. */
-enum { ROW_UNKNOWN, ROW_ROOT, ROW_BELOW /* a root */, ROW_FREE /* nor is any row above it */ };
+/* state of a row while roots are chosen */
+enum { ROW_UNKNOWN, ROW_ROOT, ROW_BELOW /* below a root */, ROW_FREE /* not below a root */ };
 
-/* Whether a row is below a root. Notes it for the rows above it, so that none is passed twice. */
+/* Returns whether a row is below a root. Remembers the answer for the rows above it, so no row is
+** visited twice. */
 static bool is_below(const struct trace_file *file, unsigned char *state, uint32_t row)
 {
     uint32_t end = parent_of(file, row);
@@ -84,7 +85,7 @@ static bool is_below(const struct trace_file *file, unsigned char *state, uint32
     return below;
 }
 
-/* Puts the roots before the walk, the last one first. */
+/* Pushes the roots in reverse order, so that the walk begins with the first. */
 static bool choose_roots(struct builder *builder, const int64_t *roots, size_t root_count)
 {
     struct trace_file *file = builder->file;
@@ -113,7 +114,7 @@ static bool choose_roots(struct builder *builder, const int64_t *roots, size_t r
     return true;
 }
 
-/* Lists nodes; a node is followed by all that is below it. */
+/* Lists nodes, each followed by everything below it. */
 static bool walk(struct builder *builder, struct subtree *tree)
 {
     const struct columns *columns = &builder->file->columns;
@@ -138,7 +139,7 @@ static bool walk(struct builder *builder, struct subtree *tree)
     return true;
 }
 
-/* Adds each node to the one above it. */
+/* Adds each node's sums to its parent. */
 static void add_up(struct subtree *tree)
 {
     for (size_t i = tree->count; i-- > 0;) {

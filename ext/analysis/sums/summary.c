@@ -4,22 +4,22 @@
 #include "base/hash.h"
 #include "file/stacks.h"
 
-/* The row that an event has gone into, from 1, and what the next one of its name must have to go
-** there, too: all BY_EVERYTHING, nothing BY_NAME. Row 0: there was none. */
+/* Cached row of the last event with a name, counted from 1 (0: none). With BY_EVERYTHING, the next
+** event goes into the same row only if iteration, cat and seen agree. */
 struct last {
     uint32_t row, iteration, cat;
     unsigned seen;
 };
 
-/* State needed while rows are made. */
+/* state while rows are made */
 struct summary_builder {
     struct summary *summary;
     const struct summary_request *request;
     const struct stopper *stopper;
     struct failure *failure;
     struct table table; /* BY_EVERYTHING: finds rows by key */
-    uint32_t *ids;      /* by name id of the file: id in the summary; NAME_NONE: not yet */
-    struct last *last;  /* by name id of the file: its last event */
+    uint32_t *ids;      /* by name id of the file: id in the summary; NAME_NONE: not set yet */
+    struct last *last;  /* by name id of the file */
 };
 
 static bool device_matches(enum kind kind, enum device_type device_type)
@@ -28,7 +28,7 @@ static bool device_matches(enum kind kind, enum device_type device_type)
            (device_type == DEVICE_CPU ? !kind_is_device(kind) : kind == KIND_WORK);
 }
 
-/* Gives the id in the summary of a name of the file; false if out of memory. */
+/* Translates a name id of the file to an id in the summary. False if out of memory. */
 static bool translate(struct summary_builder *builder, const struct names *names, uint32_t id,
                       uint32_t *translated)
 {
@@ -75,7 +75,7 @@ static bool add_row(struct summary *summary, const struct summary_row *key)
     return true;
 }
 
-/* The row of a key, which is added if it is new; NULL if out of memory. */
+/* Finds the row with a key, or adds it. NULL if out of memory. */
 static struct summary_row *row_of(struct summary_builder *builder, const struct summary_row *key)
 {
     struct summary *summary = builder->summary;
@@ -97,7 +97,7 @@ static struct summary_row *row_of(struct summary_builder *builder, const struct 
     return &summary->rows[*slot - 1];
 }
 
-/* Finds the row for an event, which is row `row` of its file; NULL if out of memory. */
+/* Finds the row in the summary for the file's row `row`. NULL if out of memory. */
 static struct summary_row *find_row(struct summary_builder *builder,
                                     const struct trace_member *member, size_t row,
                                     const struct last *event)
@@ -122,7 +122,7 @@ static struct summary_row *find_row(struct summary_builder *builder,
     return found;
 }
 
-/* The same: mostly it is the row of the event before of that name. */
+/* Does the same, but tries the row of the name's previous event first. */
 static inline struct summary_row *row_of_event(struct summary_builder *builder,
                                                const struct trace_member *member, size_t row,
                                                uint32_t iteration, unsigned seen)
@@ -191,7 +191,7 @@ bool summary_make(struct summary *summary, const struct summary_request *request
     return done || failure_memory(failure);
 }
 
-/* A row with its names. qsort comparators take no context, so the pointers are copied in. */
+/* a row with its names, which are copied in because comparison functions get no context */
 struct sortable_row {
     struct summary_row row;
     const struct name *cat, *name;

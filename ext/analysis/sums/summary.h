@@ -1,5 +1,5 @@
 /*
-** Counts and durations of events, by name or by all keys; diffs are made from them.
+** Counts and durations of events, by name or by all keys. Diffs are computed from them.
 */
 #ifndef TRACEDIFF_SUMMARY_H
 #define TRACEDIFF_SUMMARY_H
@@ -17,18 +17,18 @@ struct summary_row {
     unsigned seen; /* bits: SEEN_ON_HOST, SEEN_ON_DEVICE */
     int64_t counts;
     wide_time total;  /* ns */
-    wide_time self;   /* ns: the own time in `total` (T5), if it was asked for */
+    wide_time self;   /* ns: self time within `total` (T5), if requested */
     int64_t min, max; /* ns */
 };
 
 enum grouping {
-    BY_NAME, /* rank, iteration and cat have no meaning; `seen` may have both bits */
+    BY_NAME, /* rank, iteration and cat are meaningless; `seen` may have both bits */
     BY_EVERYTHING
 };
 
 struct summary {
     struct names names;
-    struct summary_row *rows; /* BY_NAME: row i is for name i */
+    struct summary_row *rows; /* BY_NAME: row i belongs to name i */
     size_t count, capacity;
 };
 
@@ -37,19 +37,18 @@ struct summary_request {
     const struct step_choice *choice;
     enum device_type device_type;
     enum grouping grouping;
-    bool self; /* own times are asked for */
+    bool self; /* compute self time */
 };
 
-/* Sums up the chosen steps of the chosen files of a trace. Only events that count (row_counts)
-** and match the device type asked for are included. */
+/* Sums up the chosen steps of a trace's chosen files. Includes only events that count (row_counts)
+** and match the device type. */
 bool summary_make(struct summary *summary, const struct summary_request *request,
                   const struct stopper *stopper, struct failure *failure);
 
 /* Sorts the rows by rank, iteration (no step first), device (CPU first), category and name. */
 bool summary_sort(struct summary *summary, const struct stopper *stopper, struct failure *failure);
 
-/* Joins the rows of a summary BY_NAME whose names are equal after `rename`, which is one of the
-** functions of short_name.h. */
+/* Joins rows of a BY_NAME summary that `rename` (a function of short_name.h) gives one name. */
 bool summary_rename(struct summary *summary,
                     size_t (*rename)(const char *name, size_t length, char *to),
                     const struct stopper *stopper, struct failure *failure);
