@@ -61,10 +61,10 @@ bool find_processes(struct health_finder *finder)
     struct identifier *pids = memory_items(of->launch_count, sizeof *pids);
     struct health_finding finding;
     size_t count = 0;
-    uint32_t last = UINT32_MAX; /* the track of the launch before */
+    uint32_t last = UINT32_MAX; /* track of the previous launch */
     bool done = pids || failure_memory(finder->failure);
     finding_begin(finder, HEALTH_SEVERAL_PROCESSES, &finding);
-    for (size_t i = 0; done && i < of->launch_count; i++) { /* by thread */
+    for (size_t i = 0; done && i < of->launch_count; i++) { /* ordered by thread */
         uint32_t row = of->launches[i].row, track = row_place(columns, row)->track;
         if (track != last && columns->link[row] != ROW_NONE) {
             pids[count++] = file->tracks.items[track].pid;

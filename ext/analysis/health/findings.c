@@ -12,7 +12,7 @@ static void add_time(int64_t *total, int64_t ns)
         *total = INT64_MAX;
 }
 
-/* Finds what the steps are, and which are chosen. */
+/* Collects the steps, and which are chosen. */
 static bool find_steps(struct health_finder *finder, const unsigned char *chosen)
 {
     const struct steps *steps = finder->member->steps;
@@ -36,7 +36,7 @@ static bool find_steps(struct health_finder *finder, const unsigned char *chosen
     return chosen || trace_steady_steps(finder->member, finder->chosen, finder->failure);
 }
 
-/* Counts events, and finds which steps have device work. */
+/* Counts events, and finds the steps that have device work. */
 static bool count_events(struct health_finder *finder)
 {
     const struct trace_file *file = finder->file;
@@ -65,7 +65,7 @@ static bool count_events(struct health_finder *finder)
     return true;
 }
 
-/* Events of the host that take time. */
+/* Counts host events with a duration. */
 static bool count_hosts(struct health_finder *finder)
 {
     const struct columns *columns = &finder->file->columns;
@@ -77,7 +77,7 @@ static bool count_hosts(struct health_finder *finder)
     return true;
 }
 
-/* I1, I2: of the device or of the host. */
+/* I1, I2: events that are too long, on the device or the host. */
 static void find_too_long(struct health_finder *finder, bool host)
 {
     const struct trace_file *file = finder->file;
@@ -110,7 +110,7 @@ static void find_too_long(struct health_finder *finder, bool host)
     finding_end(finder, &finding);
 }
 
-/* I3: events without a time, of the device or of the host. */
+/* I3: events without a time, on the device or the host. */
 static void find_untimed(struct health_finder *finder, bool host)
 {
     const struct trace_file *file = finder->file;
@@ -158,7 +158,7 @@ static bool find_short(struct health_finder *finder)
     return true;
 }
 
-/* Whether a launch says how bad it is. */
+/* Returns whether a launch counts for the severity. */
 static bool is_chosen(const struct health_finder *finder, const struct launch *launch)
 {
     uint32_t step = step_of(finder->member->steps, launch->row);
@@ -180,7 +180,7 @@ static void count_launches(struct health_finder *finder)
     }
 }
 
-/* The first launch in the file that is in a state, of a kind or (graph < 0) of any. */
+/* Finds the first launch in file order with a state. `graph` selects the kind; negative: any. */
 static void find_example(const struct health_finder *finder, enum launch_state state, int graph,
                          struct health_finding *finding)
 {
@@ -223,7 +223,6 @@ static void find_lost(struct health_finder *finder, bool graph)
     finding_end(finder, &finding);
 }
 
-/* Whether a file has a category. */
 static bool has_category(const struct trace_file *file, const char *category)
 {
     const struct places *places = &file->columns.places;
@@ -323,7 +322,7 @@ static int stretch_order(const void *a, const void *b)
     return COMPARE(((const struct stretch *)a)->start, ((const struct stretch *)b)->start);
 }
 
-/* How long the device works, ns. */
+/* Computes how long the device is busy, in ns. */
 static bool busy_time(struct health_finder *finder, int64_t *busy)
 {
     const struct columns *columns = &finder->file->columns;
@@ -352,7 +351,7 @@ static bool busy_time(struct health_finder *finder, int64_t *busy)
     return done;
 }
 
-/* From one instant to a later one; at most 2^63 - 1 ns. */
+/* Returns the time between two instants, at most 2^63 - 1 ns. */
 static int64_t between(int64_t from, int64_t to)
 {
     int64_t ns;
@@ -372,7 +371,7 @@ static bool find_out_of_step(struct health_finder *finder)
     finding.count = finding.total = finder->step_count;
     if (finder->step_count < OUT_OF_STEP_LEAST || finder->work == 0)
         return true;
-    finding_end(finder, &finding); /* taken back below */
+    finding_end(finder, &finding); /* undone below if the check passes */
     struct health_finding *made = &finder->health->items[--finder->health->count];
     for (size_t i = 0; i < finder->member->steps->iteration_count; i++)
         if (states[i].exists)

@@ -13,7 +13,7 @@ static bool add(struct trace_findings *found, const struct health_finding *findi
     return true;
 }
 
-/* Adds a note that has no time, step or event. */
+/* Adds a note without time, step or event. */
 static bool add_note(struct trace_findings *found, struct health_finding finding,
                      const struct trace_member *member, int64_t rank, struct failure *failure)
 {
@@ -24,7 +24,7 @@ static bool add_note(struct trace_findings *found, struct health_finding finding
     return finding.count == 0 || add(found, &finding, member, rank, failure);
 }
 
-/* I11: files of one process are told of the earliest. */
+/* Adds the note that a process has several files (I11), for its earliest file. */
 static bool add_cycles(struct trace_findings *found, const struct trace *trace, size_t first,
                        struct failure *failure)
 {
@@ -44,7 +44,7 @@ static bool add_cycles(struct trace_findings *found, const struct trace *trace, 
     return add_note(found, finding, earliest, earliest->rank, failure);
 }
 
-/* I10, I11: files of several ranks, and copies. */
+/* Adds notes about files with several ranks, and about copies (I10, I11). */
 static bool add_file(struct trace_findings *found, const struct trace_member *member,
                      struct failure *failure)
 {

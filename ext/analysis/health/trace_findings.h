@@ -1,6 +1,5 @@
 /*
-** What is impossible or missing in the recordings of a trace, and how its files are read (I1 to
-** I12).
+** Findings about the recordings of a whole trace, and notes on how its files are read (I1 to I12).
 */
 #ifndef TRACEDIFF_TRACE_FINDINGS_H
 #define TRACEDIFF_TRACE_FINDINGS_H
@@ -13,17 +12,17 @@ struct trace_finding {
     int64_t rank;                      /* NUMBER_NONE: none */
 };
 
-/* A zeroed struct has none. */
+/* A zeroed struct is empty. */
 struct trace_findings {
     struct trace_finding *items; /* by severity, rank, file and check; owned */
     size_t count, capacity;
 };
 
-/* Finds them, of the ranks that are chosen. */
+/* Collects the findings of the chosen ranks. */
 bool trace_findings_find(struct trace_findings *found, const struct trace *trace,
                          const struct stopper *stopper, struct failure *failure);
 
-/* Adds only how files are read (I10, I11), which are notes. Not in order. */
+/* Adds only the notes on how files are read (I10, I11), unsorted. */
 bool trace_notes_find(struct trace_findings *found, const struct trace *trace,
                       struct failure *failure);
 

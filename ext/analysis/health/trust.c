@@ -5,13 +5,13 @@
 
 #include "base/sort.h"
 
-/* A part of the device time from which work without a launch is said (I16). */
+/* share of device time from which work without a launch is a caution (I16) */
 #define NO_LAUNCH_PART 0.05
 
-/* How far from the factor of a unit ratios may be (I15.2). */
+/* tolerance of ratios around the factor of a unit (I15.2) */
 #define UNIT_TOLERANCE 0.1
 
-/* I16: notes that are cautions. */
+/* Returns whether a note is also a caution (I16). */
 static bool is_said(const struct health_finding *finding)
 {
     return finding->severity == HEALTH_NOTE &&
@@ -21,7 +21,7 @@ static bool is_said(const struct health_finding *finding)
              (double)finding->time >= NO_LAUNCH_PART * (double)finding->other));
 }
 
-/* J2.11: notes do not matter; of the others, those of the compared steps decide. */
+/* Ranks items for J2.11: notes do not matter; findings about compared steps come first. */
 static int matters(const struct trust_item *item)
 {
     return item->decides ? 2 : item->finding.severity != HEALTH_NOTE;

@@ -7,9 +7,9 @@
 #include "findings.h"
 
 enum trust_code {
-    TRUST_ONE_SIDE, /* one side has device work, the other has none */
-    TRUST_UNIT,     /* times of one side are in another unit */
-    TRUST_FINDING   /* of the recordings of one side */
+    TRUST_ONE_SIDE, /* only one side has device work */
+    TRUST_UNIT,     /* one side has times in another unit */
+    TRUST_FINDING   /* a finding about the recordings of one side */
 };
 
 enum { HEALTH_CHECKS = HEALTH_TOO_LONG + 1 };
@@ -17,36 +17,36 @@ enum { MOST_TRUST = TRUST_FINDING + 4 * HEALTH_CHECKS };
 
 struct trust_item {
     enum trust_code code;
-    int side;      /* control or test: the one without work, or with the larger times */
+    int side;      /* control or test; ONE_SIDE: without work; UNIT: with the larger times */
     bool decides;  /* the traces cannot be compared */
-    bool is_said;  /* a note that is a caution, too (I16) */
-    int64_t rank;  /* NUMBER_NONE: one rank of the side is compared */
+    bool is_said;  /* a note that is also a caution (I16) */
+    int64_t rank;  /* NUMBER_NONE: the side has one compared rank */
     int64_t times; /* TRUST_UNIT: 1,000 or 1,000,000 */
     struct health_finding finding; /* TRUST_FINDING */
 };
 
-/* In the order of importance: of both sides, of test, of control. */
+/* By importance: both sides, test, control. */
 struct trust {
     struct trust_item items[MOST_TRUST];
     size_t count;
 };
 
-/* Adds the findings of a file of a side. Of a check, device and host each, the one that matters
-** most stays; ties: of the lowest rank. `of_host`: steps are those of the host's clock. */
+/* Adds the findings of a file. For each check, the most important one stays, separately for device
+** and host; ties: the lowest rank. `of_host`: steps use the host's clock. */
 void trust_add(struct trust *trust, int side, int64_t rank, const struct health *health,
                bool of_host);
 
-/* So many names or more tell a unit (I15.2). */
+/* least number of names that reveal another unit (I15.2) */
 enum { UNIT_LEAST = 3 };
 
-/* How many times as long as 1 the middle one of these ratios is, if that is a factor between units:
-** 1,000, 1,000,000 or the negative of these, for their inverse; else 0. Sorts them. */
+/* Returns the factor between units (1,000 or 1,000,000) that the median of the ratios shows,
+** negative for its inverse, otherwise 0. Sorts the ratios. */
 int64_t trust_unit(double *ratios, size_t count);
 
-/* Puts the items in order. `one_rank`, by side: items name no rank. */
+/* Sorts the items. `one_rank` (by side): items name no rank. */
 void trust_finish(struct trust *trust, const bool one_rank[2]);
 
-/* The first item that decides; NULL: the traces can be compared. */
+/* Returns the first item that decides. NULL: the traces can be compared. */
 const struct trust_item *trust_decides(const struct trust *trust);
 
 #endif
