@@ -23,19 +23,19 @@
 #include "comparisons.h"
 #include "job_schedule_rows.h"
 
-enum { FRACTIONS = 1000000 }; /* times are kept as integers of 1/FRACTIONS of their unit */
+enum { FRACTIONS = 1000000 }; /* times are integers in 1/FRACTIONS of their unit */
 
-/* The state of an aggregate for one group. */
+/* State of an aggregate for one group. */
 struct statistics {
-    const char *name; /* of the aggregate */
-    bool common;      /* the result is the length of what both sides have in common */
+    const char *name; /* name of the aggregate */
+    bool common;      /* the result is the common time of both sides */
     struct intervals side[2];
     bool real; /* at least one time was not an integer */
     double *values;
     size_t count, capacity;
     double q;
-    double total;       /* how many values there are, those without a row too; 0: not given */
-    wide_number origin; /* the first value: `mean` is from there, so equal values differ by 0 */
+    double total;       /* number of values, with or without a row; 0: not given */
+    wide_number origin; /* first value; `mean` counts from it, so equal values deviate by 0 */
     wide_number mean, squares;
 };
 
@@ -85,7 +85,7 @@ static void put_length(sqlite3_context *context, const struct statistics *group)
         sqlite3_result_int64(context, (sqlite3_int64)(length / FRACTIONS));
 }
 
-/* The group of a row. NULL if the row is left out, or after an error. */
+/* Returns the group of a row; NULL if the row is left out, or after an error. */
 static struct statistics *group_of(sqlite3_context *context, const char *name, int count,
                                    sqlite3_value **values)
 {
@@ -211,7 +211,7 @@ static wide_number take_number(sqlite3_value *value)
                                                        : (wide_number)sqlite3_value_double(value);
 }
 
-/* Welford's online algorithm. */
+/* Adds a value by Welford's online algorithm. */
 static void stddevStep(sqlite3_context *context, int count, sqlite3_value **values)
 {
     struct statistics *group = group_of(context, stddev, count, values);
@@ -235,7 +235,7 @@ static void stddevStep(sqlite3_context *context, int count, sqlite3_value **valu
     group->squares += difference * (value - group->mean);
 }
 
-/* The values without a row are 0: they are one group, the rows another. */
+/* Combines two groups: the rows, and the values without a row, which are all 0. */
 static void stddevFinal(sqlite3_context *context)
 {
     const struct statistics *group = sqlite3_aggregate_context(context, 0);
@@ -251,7 +251,7 @@ static void stddevFinal(sqlite3_context *context)
 
 static const char only_rank[] = "trace_only_rank";
 
-/* The own differences of ranks, and the difference that the last of them is for. */
+/* Each rank's own difference, and the whole difference (of the last row). */
 struct rank_group {
     struct only_rank ranks;
     double whole;

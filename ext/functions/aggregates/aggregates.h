@@ -1,5 +1,5 @@
 /*
-** The scalar functions, and the aggregates but those that draw charts.
+** The scalar functions, and all aggregates except charts.
 */
 #ifndef TRACEDIFF_AGGREGATES_H
 #define TRACEDIFF_AGGREGATES_H

@@ -16,18 +16,18 @@ struct point {
     int type; /* of the position: SQLITE_INTEGER, SQLITE_FLOAT or SQLITE_TEXT */
     int64_t integer;
     double real;
-    char *text; /* owned; not terminated */
+    char *text; /* owned; not NUL-terminated */
     size_t length;
 };
 
-/* The state for one group. */
+/* State for one group. */
 struct history {
     struct point *points; /* owned */
     size_t count, capacity;
     struct change_options options;
 };
 
-/* Reads an option that is given, and is not NULL. */
+/* Reads an option that is given and is not NULL. */
 static bool take_option(int count, sqlite3_value **values, int i, double *option)
 {
     int type = i < count ? sqlite3_value_type(values[i]) : SQLITE_NULL;
@@ -36,7 +36,7 @@ static bool take_option(int count, sqlite3_value **values, int i, double *option
     return type == SQLITE_INTEGER || type == SQLITE_FLOAT || type == SQLITE_NULL;
 }
 
-/* What is wrong with the options; NULL if nothing is. */
+/* Returns an error message for invalid options; NULL if they are valid. */
 static const char *take_options(int count, sqlite3_value **values, struct change_options *options)
 {
     double significance = 0.001, min_pct = 0, window = 50;
@@ -51,7 +51,7 @@ static const char *take_options(int count, sqlite3_value **values, struct change
     return NULL;
 }
 
-/* Reads a position, which is not NULL; false if out of memory. */
+/* Reads a position, which must not be NULL. False if out of memory. */
 static bool take_position(sqlite3_value *value, struct point *point)
 {
     point->type = sqlite3_value_type(value);
@@ -117,7 +117,7 @@ static wide_number number_of(const struct point *point)
     return point->type == SQLITE_INTEGER ? (wide_number)point->integer : (wide_number)point->real;
 }
 
-/* By position; 0 for equal ones, as 1 and 1.0 are. */
+/* Compares positions; equal numbers such as 1 and 1.0 give 0. */
 static int position_order(const struct point *a, const struct point *b)
 {
     if (!a->text || !b->text)
@@ -126,7 +126,7 @@ static int position_order(const struct point *a, const struct point *b)
     return order ? order : COMPARE(a->length, b->length);
 }
 
-/* So that no result depends on the order of rows: by position, its type and x. */
+/* Orders by position, its type and x, so that no result depends on the order of rows. */
 static int point_order(const void *first, const void *second)
 {
     const struct point *a = first, *b = second;
@@ -135,8 +135,8 @@ static int point_order(const void *first, const void *second)
     return order ? order : COMPARE(a->x, b->x);
 }
 
-/* Makes each position one value, in `series`, and keeps the first of its points. The points are
-** sorted. */
+/* Merges the sorted points of each position into one value in `series`, and keeps its first
+** point. */
 static bool join_positions(struct history *group, struct sample *series,
                            const struct stopper *stopper, struct failure *failure)
 {
@@ -153,7 +153,7 @@ static bool join_positions(struct history *group, struct sample *series,
             return failure_memory(failure);
         struct point point = points[kept];
         points[kept++] = points[i];
-        points[i] = point; /* keeps every text, to be freed */
+        points[i] = point; /* swapped, so that every text is still freed */
     }
     return true;
 }

@@ -1,9 +1,9 @@
 /*
-** trace_change_points(), the aggregate over an ordered measure (changes.h). It gives JSON.
+** trace_change_points(), an aggregate over an ordered measure (changes.h). It returns JSON.
 **
 ** 1. A row whose x or position is NULL is left out. An infinite x is an error.
-** 2. Positions are ordered as SQLite orders them, numbers before text, text by its bytes. A
-**    position is one value: the mean of its rows.
+** 2. Positions have SQLite's order: numbers before text, and text by its bytes. A position has one
+**    value: the mean of its rows.
 ** 3. The other arguments are constants. NULL is the default.
 */
 #ifndef TRACEDIFF_CHANGE_POINTS_H

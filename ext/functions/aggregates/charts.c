@@ -7,12 +7,12 @@
 #include "base/memory.h"
 
 struct chart_group {
-    bool begun, alone; /* alone: only the figure, format 'plotly' */
+    bool begun, alone; /* alone: format 'plotly', the figure without a page */
     bool failed;       /* an error was reported, but SQLite still asks for the result */
     struct figure figure;
 };
 
-/* The number of columns that must be given; those after them are optional. */
+/* Counts the required columns; optional ones follow them. */
 static int count_columns(const struct chart *chart)
 {
     int count = 0;

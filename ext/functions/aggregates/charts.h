@@ -1,6 +1,6 @@
 /*
-** Aggregates that draw charts. They take rows in the order given, and return a page or only
-** the figure.
+** Aggregates that draw charts. They take rows in the given order, and return a page or only the
+** figure.
 **
 ** 1. Columns of names are read as text. Every other column must be a number; NULL is a gap
 **    (figure.h).
@@ -13,7 +13,7 @@
 
 #include "sqlite/function.h"
 
-/* The aggregate of the ith chart; false after the last. */
+/* Gives the aggregate of the ith chart; false after the last one. */
 bool chart_function_at(int i, struct function *function);
 
 #endif

@@ -12,12 +12,12 @@
 const char mann_whitney_name[] = "trace_mannwhitney", shift_name[] = "trace_shift",
            t_test_name[] = "trace_ttest";
 
-/* The state for one group. */
+/* State for one group. */
 struct comparison {
     struct sample sides[2]; /* control, test */
 };
 
-/* Which side a value names, or -1. `*failed`: out of memory. */
+/* Returns the side that a value names, or -1. Sets `*failed` if out of memory. */
 static int side_of(sqlite3_value *value, bool *failed)
 {
     int type = sqlite3_value_type(value);

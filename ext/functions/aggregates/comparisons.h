@@ -1,10 +1,9 @@
 /*
-** The aggregates that compare the values of two sides (statistics.h). They give JSON.
+** Aggregates that compare the values of two sides (statistics.h). They return JSON.
 **
 ** 1. A row with a NULL is left out. Infinite values are errors.
 ** 2. A side is 0 or 'control', 1 or 'test'.
-** 3. Keys are always there. A value that cannot be had is null, and without rows all but the
-**    counts are.
+** 3. All keys are always present. Unknown values are null; without rows, only counts are not null.
 */
 #ifndef TRACEDIFF_COMPARISONS_H
 #define TRACEDIFF_COMPARISONS_H

@@ -15,7 +15,7 @@ const char job_offsets_name[] = "trace_job_offsets";
 const char *const job_row_kinds[] = {"step", "collective", "exposed", "host_collective",
                                      "host_wait"};
 
-/* Arguments, in the order of the columns of trace_job_ranks. */
+/* Arguments, which are the columns of trace_job_ranks in their order. */
 enum {
     ROW_KIND,
     ROW_RANK,
@@ -31,14 +31,14 @@ enum {
     ROW_WAITS
 };
 
-/* A row that is read. */
+/* A row while it is read. */
 struct row_reader {
     sqlite3_value **values;
-    const char *wrong; /* what is wrong with it; NULL: nothing so far */
+    const char *wrong; /* error message; NULL: none so far */
     bool lost;         /* out of memory */
 };
 
-/* An integer, or NUMBER_NONE for NULL. */
+/* Returns an integer, or NUMBER_NONE for NULL. */
 static int64_t integer_at(struct row_reader *reader, int argument, bool may_be_null,
                           const char *wrong)
 {
@@ -73,7 +73,7 @@ static enum job_row_kind kind_at(struct row_reader *reader)
     return JOB_ROW_KINDS;
 }
 
-/* Reads a row, and finds what is wrong with it. */
+/* Reads a row and checks it. */
 static struct job_row read_row(struct row_reader *reader)
 {
     static const char events[] =
@@ -134,12 +134,12 @@ void jobOffsetsStep(sqlite3_context *context, int count, sqlite3_value **values)
     take_row(context, job_offsets_name, values);
 }
 
-/* What is written of a job. */
+/* Output of one job. */
 struct schedule_writer {
     struct writer *to;
     const struct job_rows *rows;
     const struct job_schedule *schedule;
-    struct job_piece *pieces; /* of a stretch; owned */
+    struct job_piece *pieces; /* pieces of the current stretch; owned */
     size_t capacity;
     struct failure *failure;
 };
@@ -163,7 +163,7 @@ static void put_name(const struct schedule_writer *of, const char *key, uint32_t
                    of->rows->job.texts.items[id].length);
 }
 
-/* Writes a piece of a stretch; of a step of no length, both are NULL. */
+/* Writes a piece of a stretch. In a step of length 0, both are NULL. */
 static void put_piece(const struct schedule_writer *of, const struct window *window, int64_t seq,
                       const struct job_stretch *stretch, const struct job_piece *piece)
 {
@@ -196,7 +196,7 @@ static void put_piece(const struct schedule_writer *of, const struct window *win
     write_string(of->to, "}");
 }
 
-/* Writes the pieces of a stretch by time. */
+/* Writes the pieces of a stretch in order of time. */
 static bool put_stretch(struct schedule_writer *of, const struct window *window, int64_t seq,
                         const struct job_stretch *stretch)
 {
@@ -232,7 +232,7 @@ static bool put_schedule(struct schedule_writer *of, const struct stopper *stopp
     return !of->to->failed || failure_memory(of->failure);
 }
 
-/* Finds the path, and writes it. */
+/* Finds the path and writes it. */
 static bool write_schedule(struct writer *to, const struct job_rows *rows,
                            const struct stopper *stopper, struct failure *failure)
 {
@@ -245,7 +245,7 @@ static bool write_schedule(struct writer *to, const struct job_rows *rows,
     return done;
 }
 
-/* Finds the clocks, and writes them. */
+/* Finds the clocks and writes them. */
 static bool write_offsets(struct writer *to, const struct job_rows *rows,
                           const struct stopper *stopper, struct failure *failure)
 {
@@ -271,7 +271,7 @@ static bool write_offsets(struct writer *to, const struct job_rows *rows,
     return done && (!to->failed || failure_memory(failure));
 }
 
-/* Gives what is written of the rows. */
+/* Returns the JSON of the rows as the result. */
 static void finish(sqlite3_context *context, const char *function,
                    bool (*put)(struct writer *to, const struct job_rows *rows,
                                const struct stopper *stopper, struct failure *failure))

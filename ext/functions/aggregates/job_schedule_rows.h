@@ -1,9 +1,9 @@
 /*
-** trace_job_schedule() and trace_job_offsets(), the aggregates that find the path of a job and the
-** clocks of its ranks by rows of trace_job_ranks (Q7.3). They give JSON.
+** trace_job_schedule() and trace_job_offsets(), aggregates that find the path of a job and the
+** clocks of its ranks from rows of trace_job_ranks (Q7.3). They return JSON.
 **
-** 1. Rows may come in any order. NULL is what trace_job_ranks has NULL for; anything else in its
-**    place, or rows that do not fit together, are errors.
+** 1. Rows may come in any order. A value is NULL exactly where trace_job_ranks has NULL; any other
+**    value in its place, or rows that do not fit together, are errors.
 ** 2. Without rows, the array is empty.
 */
 #ifndef TRACEDIFF_JOB_SCHEDULE_ROWS_H

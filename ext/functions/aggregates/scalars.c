@@ -37,7 +37,7 @@ static void debugCall(sqlite3_context *context, int count, sqlite3_value **value
         sqlite3_result_error_nomem(context);
 }
 
-/* NULL gives NULL; any other value is converted to text. */
+/* Returns the renamed text; NULL gives NULL, and other values are converted to text. */
 static void put_renamed(sqlite3_context *context, sqlite3_value *value,
                         size_t (*change)(const char *name, size_t length, char *to))
 {
@@ -109,7 +109,7 @@ static void repeat(struct writer *to, const char *cell, int times)
         write_string(to, cell);
 }
 
-/* How many pieces of a side are filled; a cell has `parts` pieces. */
+/* Counts the filled pieces of a side; a cell has `parts` pieces. */
 static int pieces(double value, double greatest, int width, int parts)
 {
     double share = greatest > 0 ? fabs(value) / greatest : value != 0;
@@ -149,7 +149,7 @@ static void write_bar(struct writer *to, double value, double greatest, int widt
     repeat(to, " ", empty);
 }
 
-/* NULL for what is no class. */
+/* Returns NULL for an unknown class. */
 static void classWordCall(sqlite3_context *context, int count, sqlite3_value **values)
 {
     const char *step_class = (const char *)sqlite3_value_text(values[0]);
