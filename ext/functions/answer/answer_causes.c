@@ -13,7 +13,7 @@
 #include "functions/words/work_words.h"
 #include "sqlite/sql_function.h"
 
-/* Takes what was written, and empties it. NAME_NONE: out of memory. */
+/* Interns the written text and empties the writer. NAME_NONE: out of memory. */
 static uint32_t take(struct answer_causes *causes, struct writer *text)
 {
     uint32_t id = text->failed
@@ -23,7 +23,7 @@ static uint32_t take(struct answer_causes *causes, struct writer *text)
     return id;
 }
 
-/* A cause or work, in order. */
+/* Sort key of a cause or of work. */
 struct ordered {
     const struct names *texts;
     double size;
@@ -47,7 +47,7 @@ static int size_order(const void *a, const void *b)
     return order ? order : text_order(x->texts, x->name, y->name);
 }
 
-/* Brings items in their order. Frees the list, and returns that in order; NULL on failure. */
+/* Sorts items and frees the old list. Returns the new list; NULL on failure. */
 static void *put_in_order(struct answer_facts *facts, void *items, size_t size,
                           struct ordered *order, size_t count)
 {
@@ -111,13 +111,13 @@ bool answer_work_find(struct answer_facts *facts, struct answer_causes *causes)
     return done && order_works(facts, causes);
 }
 
-/* Adds a cause of the parts of a step. */
+/* Adds a cause that comes from the parts of steps. */
 static bool add_cause(struct answer_causes *to, struct cause_words *words, size_t i)
 {
     const struct causes *causes = words->causes;
     const struct cause *cause = &causes->items[i];
     double windows[2] = {(double)causes->windows[0], (double)causes->windows[1]};
-    double both = 1e6 * windows[0] * windows[1]; /* of |diff|, in ms */
+    double both = 1e6 * windows[0] * windows[1]; /* scales |diff| to ms */
     const char *step_class =
         cause->step_class == CLASS_NONE ? NULL : step_class_name(cause->step_class);
     if (!MEMORY_GROW(to->items, to->capacity, to->count + 1))
@@ -171,7 +171,7 @@ bool answer_diagnoses_find(struct answer_facts *facts, struct answer_causes *cau
     return done;
 }
 
-/* DG7.1: whether a diagnosis stands in place of its causes: these do not say as much. */
+/* DG7.1: whether a diagnosis replaces its causes, because they say less. */
 static bool stands(const struct answer_facts *facts, const struct diagnoses *found, size_t i)
 {
     const struct causes *causes = &facts->causes.causes;
@@ -183,7 +183,7 @@ static bool stands(const struct answer_facts *facts, const struct diagnoses *fou
                         : waits < of->causes;
 }
 
-/* Joins the causes of diagnoses. */
+/* Merges the causes of each diagnosis that replaces them. */
 static bool join_diagnoses(struct answer_facts *facts, const struct diagnoses *found)
 {
     bool *joins = memory_items(found->count, sizeof *joins);
@@ -195,7 +195,7 @@ static bool join_diagnoses(struct answer_facts *facts, const struct diagnoses *f
     return joins || failure_memory(&facts->call->failure);
 }
 
-/* Finds which links are slower, if communication makes most of the difference. */
+/* Finds the slower links, if communication makes most of the difference. */
 static bool find_links(struct answer_facts *facts, struct answer_causes *to)
 {
     const struct causes *causes = &facts->causes.causes;
@@ -282,7 +282,7 @@ static int add_alike(void *to, sqlite3_stmt *row)
     return item->text == NAME_NONE || (text && item->name == NAME_NONE) ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* C14: like with like, and the mix as a whole. */
+/* C14: finds the causes at like sizes, and the mix as one cause. */
 static bool find_alike(struct answer_facts *facts, struct answer_causes *causes)
 {
     static const char sql[] =
@@ -326,7 +326,7 @@ bool answer_causes_find(struct answer_facts *facts, size_t shown, struct answer_
     return done && order_causes(facts, causes);
 }
 
-/* What hides a cause, in words; NAME_NONE: nothing. */
+/* Writes the name of the hider of a cause; NAME_NONE: nothing hides it. */
 static bool write_hider(struct answer_causes *causes, const struct undo *undo,
                         const struct undone *undone, const struct cause *cause, uint32_t *words)
 {
@@ -346,7 +346,7 @@ static bool write_hider(struct answer_causes *causes, const struct undo *undo,
     return *words != NAME_NONE;
 }
 
-/* C16.4: finds of how many steps gains are, if not of all: of test, or else of control. */
+/* C16.4: counts the simulated steps of test, or else of control, if they are not all steps. */
 static void count_steps(const struct call_undo *undone, struct answer_causes *causes)
 {
     for (int side = 2; side-- > 0 && causes->simulated == 0;) {
@@ -356,7 +356,7 @@ static void count_steps(const struct call_undo *undone, struct answer_causes *ca
     }
 }
 
-/* Gives the causes their gains. */
+/* Adds gains to the causes. */
 static bool take_gains(struct answer_facts *facts, const struct undo *undo,
                        struct answer_causes *causes)
 {
@@ -380,7 +380,7 @@ static bool take_gains(struct answer_facts *facts, const struct undo *undo,
     return done || failure_memory(&facts->call->failure);
 }
 
-/* E12: what the recordings of both sides contradict, if it is too much for gains, in words. */
+/* E12: writes why a recording contradicts itself too much for gains to be known. */
 static void write_lost(struct writer *text, const struct call_undo *undone)
 {
     static const char *const losses[] = {"device events begin before their launch",
@@ -399,7 +399,8 @@ static void write_lost(struct writer *text, const struct call_undo *undone)
     }
 }
 
-/* C16.6: puts the cause that gains most first, if it alone gains half of the difference. */
+/* C16.6: moves the cause with the largest gain to the front, if it is the only one whose gain is
+** half of the difference. */
 static void lead(struct answer_causes *causes, double diff_ms)
 {
     size_t most = 0, large = 0;

@@ -18,13 +18,13 @@
 #include "line_words.h"
 #include "text/text.h"
 
-/* A time without sign and unit. */
+/* Writes a time without sign and unit. */
 static void write_time(struct words *words, struct writer *text, double ms)
 {
     write_format(text, "%.*f", words->amounts.digits, ms / words->amounts.size);
 }
 
-/* The difference at like sizes, as a part of the step of control. */
+/* Writes the difference at like sizes in percent of control's step. */
 static void write_alike_percent(struct words *words, struct writer *text)
 {
     double control = words->answer->facts.pair.pair.sides[0].mean;
@@ -90,7 +90,7 @@ static void write_verdict(struct words *words)
     }
 }
 
-/* `device busy 12.3 -> 45.6 ms, exposed communication 0, idle 1.2 -> 3.4 ms per step` */
+/* Writes `device busy 12.3 -> 45.6 ms, exposed communication 0, idle 1.2 -> 3.4 ms per step`. */
 static void write_totals_by(struct words *words, int brevity)
 {
     const char *names[] = {"device busy ",
@@ -119,10 +119,10 @@ static void write_totals(struct words *words)
         write_totals_by(words, ++brevity);
 }
 
-/* How much is said of the coverage, so that there is room: the shorter, the less. */
+/* How much the text about coverage omits to fit into the line; later levels omit more. */
 enum brevity { BRIEF_UNIT = 1, BRIEF_ALL, BRIEF_STEPS, BRIEF_RECORDING, BREVITIES };
 
-/* `3.044-3.072` */
+/* Writes `3.044-3.072`. */
 static void write_range(struct words *words, const struct pair_side *side,
                         const struct time_format *own)
 {
@@ -167,7 +167,7 @@ static void write_order(struct words *words, int brevity)
         write_string(text, brevity < BRIEF_ALL ? ": all parts are equal; " : ": parts are equal; ");
     else if (pair->strata_count > 1)
         write_format(text, ", of %lld sizes; ", (long long)pair->strata_count);
-    else if (pair->sides[0].windows <= 1 && pair->sides[1].windows <= 1) /* a sample of each */
+    else if (pair->sides[0].windows <= 1 && pair->sides[1].windows <= 1) /* one sample per side */
         write_string(text, "; ");
     else if (pair_is_apart(pair))
         write_format(text, ": %s%s; ", brevity < BRIEF_ALL ? "all " : "",
@@ -211,8 +211,8 @@ static void write_coverage_by(struct words *words, int brevity)
                      brevity < BRIEF_RECORDING ? "one recording" : "one");
 }
 
-/* `by the host's clock: 20.0 -> 20.1 ms per step`: how to ask for it, unless that clock cannot be
-** trusted either. */
+/* `by the host's clock: 20.0 -> 20.1 ms per step`, with the argument that selects this clock,
+** unless that clock cannot be trusted either. */
 static void write_by_host(struct words *words)
 {
     const struct trust_item *decides = trust_decides(&words->answer->facts.trust);
@@ -280,7 +280,7 @@ bool caution_names_rank(const struct answer *answer, const struct caution *cauti
     return pair->is_job && pair->ranks.ranks > 1 && (of_step || (of_rank && caution->parts == 1));
 }
 
-/* What a step has more of than others. */
+/* Writes the surplus of a long step: the part that it has more of than other steps. */
 static void write_surplus(struct words *words, const struct long_step *step)
 {
     const struct answer *answer = words->answer;
@@ -326,7 +326,7 @@ static void write_load(struct words *words, const struct caution *caution)
     host_load_write(text, &words->answer->facts.units[caution->of].host);
 }
 
-/* How many times as long as the median a step is. */
+/* Writes the ratio of a step to the median. */
 static void write_times(struct writer *text, const struct long_step *step)
 {
     int decimals = decimals_for(step->ratio, RATIO_DIGITS);
@@ -528,7 +528,7 @@ static bool write_line(struct words *words)
     return true;
 }
 
-/* Puts a line together, and cuts the body if it is too long. */
+/* Joins the parts of a line, and cuts the body if it is too long. */
 static bool join(struct words *words, struct answer_line *line)
 {
     struct names *texts = &words->answer->causes.texts;
@@ -559,7 +559,7 @@ static bool join(struct words *words, struct answer_line *line)
     return done && line->text != NAME_NONE && (!told || line->words != NAME_NONE);
 }
 
-/* The words of the verdict are without numbers. */
+/* Writes the words of the verdict, which have no numbers. */
 static bool judge_in_words(struct words *words, struct answer_line *line)
 {
     const struct answer_facts *facts = &words->answer->facts;

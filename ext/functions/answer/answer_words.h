@@ -1,5 +1,5 @@
 /*
-** The lines of an answer in words.
+** Writes the lines of an answer as text.
 */
 #ifndef TRACEDIFF_ANSWER_WORDS_H
 #define TRACEDIFF_ANSWER_WORDS_H
@@ -11,10 +11,10 @@
 /* Writes the texts and words of all lines. False if out of memory. */
 bool answer_words_write(struct answer *answer);
 
-/* The code of a caution: the topic of a check, or its own. */
+/* Returns the code of a caution: the topic of its check, or its own code. */
 const char *caution_code(const struct answer *answer, const struct caution *caution);
 
-/* Whether a caution is about a rank, which its text names. */
+/* Whether the text of a caution names a rank. */
 bool caution_names_rank(const struct answer *answer, const struct caution *caution);
 
 #endif

@@ -8,15 +8,15 @@
 #include "functions/call/step_parts.h"
 #include "functions/words/verdict_words.h"
 
-/* While lines are laid out. */
+/* State of the layout of lines. */
 struct layout {
     struct answer *answer;
-    double least;   /* ms: less rounds to 0 */
-    size_t heads;   /* lines before the causes, and that of graphs */
+    double least;   /* ms; smaller times round to 0 */
+    size_t heads;   /* lines before the causes, and the line of graphs */
     size_t graphs;  /* lines of graphs: 1 or 0 */
-    size_t lines;   /* for causes and work */
-    size_t of_work; /* of these, the most for work */
-    size_t sure;    /* for causes in any case */
+    size_t lines;   /* room for causes and work */
+    size_t of_work; /* share of `lines` that work may take */
+    size_t sure;    /* lines that work leaves to causes */
     size_t changes; /* diagnoses without a time */
     size_t works;   /* lines of work */
     size_t logs;    /* lines of logs and hints */
@@ -27,7 +27,7 @@ static size_t at_most(size_t count, size_t most)
     return count < most ? count : most;
 }
 
-/* Adds a line. There is always one more than is said. */
+/* Adds a line. `lines` has room for one more than MOST_LINES. */
 static struct answer_line *add_line(struct answer *answer, enum line_kind kind)
 {
     struct answer_line *line = &answer->lines[answer->line_count++];
@@ -47,8 +47,8 @@ static struct answer_line *add_line(struct answer *answer, enum line_kind kind)
     return line;
 }
 
-/* C19: gives the caution about the scale of tensors the times of a step. The time of the side with
-** larger tensors is divided by the scale. */
+/* C19: adds step times to the caution about the scale of tensors. The time of the side with larger
+** tensors is divided by the scale. */
 static void add_scaled(const struct answer *answer, const struct caution *caution,
                        struct answer_line *line)
 {
@@ -98,7 +98,7 @@ static bool find_totals(struct answer *answer)
     return true;
 }
 
-/* Adds the totals. The line has the numbers of the one that changed most. */
+/* Adds the totals. The line has the numbers of the total that changed most. */
 static void add_totals(struct answer *answer)
 {
     static const char *const codes[] = {"busy", "communication", "idle"};
@@ -115,7 +115,7 @@ static void add_totals(struct answer *answer)
     line->share = line->diff_ms / pair_diff(&answer->facts.pair.pair);
 }
 
-/* Adds the steps by the host's clock, which a recording that lost device work still has. */
+/* Adds the steps by the host's clock, which are known even if the recording lost device work. */
 static bool add_by_host(struct answer *answer)
 {
     struct call *call = answer->facts.call;
@@ -135,7 +135,7 @@ static bool add_by_host(struct answer *answer)
     return true;
 }
 
-/* C24: lays out all lines of traces that cannot be compared. */
+/* C24: lays out all lines for traces that cannot be compared. */
 static bool add_cannot(struct answer *answer)
 {
     add_line(answer, LINE_VERDICT)->code = "cannot";
@@ -149,7 +149,7 @@ static bool add_cannot(struct answer *answer)
     return true;
 }
 
-/* Lays out the lines before the causes, at most so many. */
+/* Lays out the lines before the causes, at most `most`. */
 static void add_heads(struct answer *answer, size_t most)
 {
     const struct pair *pair = &answer->facts.pair.pair;
@@ -201,7 +201,7 @@ static void add_heads(struct answer *answer, size_t most)
     answer->line_count = at_most(answer->line_count, most);
 }
 
-/* Whether a cause may have a line: it is 1 % of the difference, or steps are of several strata. */
+/* Whether a cause may have a line: it makes 1 % of the difference, or steps have several strata. */
 static bool is_line(const struct layout *layout, const struct answer_cause *cause)
 {
     const struct pair *pair = &layout->answer->facts.pair.pair;
@@ -209,7 +209,7 @@ static bool is_line(const struct layout *layout, const struct answer_cause *caus
            (fabs(cause->diff_ms) >= LINE_PART * fabs(pair_diff(pair)) || pair->strata_count > 1);
 }
 
-/* Whether one of the names that a cause replaces is this one. */
+/* Whether this name is among the names that a cause replaced. */
 static bool replaces(const struct answer *answer, const struct answer_cause *cause, uint32_t name)
 {
     const struct causes *causes = &answer->facts.causes.causes;
@@ -225,7 +225,7 @@ static bool replaces(const struct answer *answer, const struct answer_cause *cau
     return false;
 }
 
-/* Whether a diagnosis has the causes that are of this name. */
+/* Whether a diagnosis owns the causes with this name. */
 static bool is_in_diagnosis(const struct answer *answer, const struct answer_cause *cause,
                             uint32_t name)
 {
@@ -247,7 +247,7 @@ static bool is_in_diagnosis(const struct answer *answer, const struct answer_cau
     return false;
 }
 
-/* Whether a change of runs is of this name. */
+/* Whether a change in execution counts has this name. */
 static bool is_change(const struct answer *answer, size_t change, uint32_t name)
 {
     const struct run_changes *work = &answer->facts.work;
@@ -255,7 +255,7 @@ static bool is_change(const struct answer *answer, size_t change, uint32_t name)
                         &answer->causes.texts.items[name]) == 0;
 }
 
-/* Whether a caution, or one of so many causes, names work. */
+/* Whether a caution, or one of the first `sure` causes, names the work. */
 static bool is_named(const struct layout *layout, const struct answer_work *work, size_t sure)
 {
     const struct answer *answer = layout->answer;
@@ -275,12 +275,12 @@ static bool is_named(const struct layout *layout, const struct answer_work *work
     return false;
 }
 
-/* Finds the work that has lines: `places` has room for the most. */
+/* Chooses the work that gets lines; `places` has room for `of_work`. */
 static void choose_works(struct layout *layout, size_t *places)
 {
     const struct answer_causes *causes = &layout->answer->causes;
     size_t sure, more = layout->sure;
-    do { /* what work does not take is for causes, which may name other work */
+    do { /* lines that work leaves go to causes, which may name more of the work */
         sure = more;
         layout->works = 0;
         for (size_t i = 0; i < causes->work_count && layout->works < layout->of_work; i++)
@@ -290,8 +290,8 @@ static void choose_works(struct layout *layout, size_t *places)
     } while (more > sure);
 }
 
-/* What work says of the operator of a cause, if no cause before it names it: an id in the texts of
-** causes, or NAME_NONE. */
+/* Returns the execution counts of a cause's operator, unless an earlier cause names it: an id in
+** the texts of causes, or NAME_NONE. */
 static uint32_t counts_of(const struct answer *answer, size_t i)
 {
     const struct answer_causes *causes = &answer->causes;
@@ -313,8 +313,8 @@ static uint32_t counts_of(const struct answer *answer, size_t i)
     return counts;
 }
 
-/* C9: waits of the device that changed the other way than the step come after the others, the mix
-** last. */
+/* C9: sorts waits of the device that changed in the other direction than the step after the other
+** causes, and the mix last. */
 static int group_of(const struct answer *answer, const struct answer_cause *cause)
 {
     const struct pair *pair = &answer->facts.pair.pair;
@@ -329,7 +329,7 @@ static void name_diagnosis(struct answer_line *line, const struct diagnoses *of,
     line->advice = of->items[i].advice;
 }
 
-/* Whether a line has a diagnosis. */
+/* Whether a line reports a diagnosis. */
 static bool is_said(const struct answer *answer, size_t diagnosis)
 {
     const struct answer_causes *causes = &answer->causes;
@@ -357,7 +357,7 @@ static void add_changes(struct layout *layout, size_t most)
     }
 }
 
-/* How many diagnoses have no time. */
+/* Counts the diagnoses that have no time or do not replace their causes. */
 static size_t count_changes(const struct answer *answer)
 {
     const struct diagnoses *diagnoses = &answer->causes.diagnoses;
@@ -453,7 +453,7 @@ static void add_causes(struct layout *layout)
     }
 }
 
-/* Whether gains can be simulated: there is something that could be undone. */
+/* Whether gains can be simulated: some cause can be undone. */
 static bool has_gains(const struct answer *answer)
 {
     const struct call_pair *pair = &answer->facts.pair;
@@ -463,7 +463,7 @@ static bool has_gains(const struct answer *answer)
             (pair->pair.sides[0].of_host && pair->pair.sides[1].of_host));
 }
 
-/* Adds a caution that causes or gains led to, if there is room. */
+/* Adds a caution that comes from causes or gains, if there is room. */
 static void add_late_caution(struct layout *layout, const char *code, size_t number)
 {
     if (layout->heads >= MOST_HEADS)
@@ -496,7 +496,7 @@ static bool find_causes(struct layout *layout)
         (has_gains(answer) && !answer_gains_find(&answer->facts, layout->lines, causes)))
         return false;
     if (causes->links != NAME_NONE)
-        add_late_caution(layout, "links", 2); /* 1 is that of damaged logs */
+        add_late_caution(layout, "links", 2); /* 1 is the caution about damaged logs */
     if (causes->failed != NAME_NONE)
         add_late_caution(layout, "gains", 0);
     add_causes(layout);

@@ -18,7 +18,7 @@ enum line_kind {
     LINE_COMPILED,
     LINE_CAUTION,
     LINE_CAUSE,
-    LINE_DIAGNOSIS, /* with a time, in place of causes */
+    LINE_DIAGNOSIS, /* with a time, replacing causes */
     LINE_REST,
     LINE_CHANGE, /* a diagnosis without a time */
     LINE_GRAPHS,
@@ -27,8 +27,8 @@ enum line_kind {
     LINE_HINT
 };
 
-/* A line. Times are ms per step; what is not known is no number, NUMBER_NONE, NULL or NAME_NONE.
-** Texts are ids in answer.texts. */
+/* A line. Times are ms per step. Unknown values are NAN, NUMBER_NONE, NULL or NAME_NONE. Texts are
+** ids in answer.texts. */
 struct answer_line {
     enum line_kind kind;
     const char *code;
@@ -38,40 +38,40 @@ struct answer_line {
     int64_t rank;
     uint32_t hidden_by;
     uint32_t text;  /* at most LINE_LENGTH characters */
-    uint32_t words; /* without numbers of other columns, in full */
-    /* What the words are of: a caution, a cause, work, a diagnosis without a time. */
+    uint32_t words; /* uncut, without the numbers of other columns */
+    /* Index of the caution, cause, work or diagnosis without a time that the words describe. */
     size_t of;
-    uint32_t advice; /* of a diagnosis, an id in answer.causes.diagnoses.texts */
-    uint32_t counts; /* of a cause: how often its operator runs, an id in answer.causes.texts */
+    uint32_t advice; /* of a diagnosis: id in answer.causes.diagnoses.texts */
+    uint32_t counts; /* of a cause: its operator's execution counts, an id in answer.causes.texts */
 };
 
 struct answer_request {
     enum step_clock clock;
-    double untraced[2]; /* ms per step without the profiler; no number: not known */
-    bool gains;         /* causes say what undoing them brings */
-    bool diagnoses;     /* they are found, and stand in place of their causes without evidence */
-    bool evidence;      /* facts have what evidence needs */
-    int first_log;      /* the argument of control's logs */
+    double untraced[2]; /* ms per step without the profiler; NAN: unknown */
+    bool gains;         /* simulate the gain of each cause */
+    bool diagnoses;     /* find diagnoses, which replace their causes unless `evidence` is set */
+    bool evidence;      /* find the facts that evidence needs */
+    int first_log;      /* index of the argument for control's logs */
 };
 
-/* The totals of a step (C18): the device computes or copies, only communicates, or waits. */
+/* The totals of a step (C18): the device computes or copies, only communicates, or is idle. */
 enum total { TOTAL_BUSY, TOTAL_COMMUNICATION, TOTAL_IDLE, TOTALS };
 
-/* What is in no line. */
+/* The causes without a line. */
 struct answer_rest {
     size_t count;
     double control_ms, test_ms, ms, share;
-    double more, less; /* ms, of causes that add and that take */
-    double held, all;  /* |ms| of the causes that have a line, and of all before any was merged */
+    double more, less; /* ms: sums of the causes that lengthen and that shorten the step */
+    double held, all;  /* |ms| of causes with a line, and of all causes before merging */
 };
 
 struct answer {
     struct answer_request request;
     struct answer_facts facts;
-    bool compared; /* there is something to compare */
-    struct call_pair by_host; /* if a recording cannot be trusted (C24) */
+    bool compared; /* both sides have steps to compare */
+    struct call_pair by_host; /* found if a recording cannot be trusted (C24) */
     struct call_cautions cautions;
-    struct answer_causes causes; /* its texts are those of lines */
+    struct answer_causes causes; /* their texts serve the lines, too */
     struct answer_rest rest;
     double totals[TOTALS][2]; /* ms per step, by side */
     struct answer_line lines[MOST_LINES + 1];
@@ -79,10 +79,9 @@ struct answer {
 };
 
 /* Reads the arguments of a function that gives an answer: the sides, their selections, the clock,
-** and these. */
+** and ANSWER_ARGUMENTS. */
 bool answer_request_read(struct call *call, struct answer_request *request);
 
-/* Descriptions of these arguments. */
 /* clang-format off */
 #define ANSWER_ARGUMENTS \
     {"control_untraced", TAKES_AMOUNT, false, \
@@ -99,13 +98,13 @@ bool answer_request_read(struct call *call, struct answer_request *request);
     {"test_log", TAKES_TRACE, false, "the same for test"}
 /* clang-format on */
 
-/* On failure, fills call->failure; to be closed then, too. */
+/* On failure, fills call->failure. Close the answer in this case, too. */
 bool call_answer_find(struct call *call, const struct answer_request *request,
                       struct answer *answer);
 
 void call_answer_close(struct answer *answer);
 
-/* ms, the difference without the profiler; no number: not known. */
+/* Returns the difference in ms without the profiler; NAN: unknown. */
 static inline double answer_untraced(const struct answer *answer)
 {
     return answer->request.untraced[1] - answer->request.untraced[0];

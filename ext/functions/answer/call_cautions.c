@@ -8,15 +8,15 @@
 #include "base/sort.h"
 #include "text/ascii.h"
 
-/* While cautions are found. Times are ms per step. */
+/* State of the search for cautions. Times are ms per step. */
 struct caution_finder {
     struct answer_facts *facts;
     struct call_cautions *found;
     double diff;
-    double late;     /* that the device waits longer for the host */
-    double waiting;  /* that it waits on the side with less of it */
-    double largest;  /* of the largest single cause, with the sign of the difference */
-    double *path[2]; /* by unit: of the path of the job in which its rank computes */
+    double late;     /* increase of the device's waits for the host */
+    double waiting;  /* these waits on the side with less of them */
+    double largest;  /* the largest single cause, with the sign of the difference */
+    double *path[2]; /* by unit: computation of its rank on the path of the job */
 };
 
 static struct caution *add(struct caution_finder *finder, enum caution_code code,
@@ -30,7 +30,7 @@ static struct caution *add(struct caution_finder *finder, enum caution_code code
     return caution;
 }
 
-/* Finds what the device waits for the host, and the largest cause. */
+/* Finds the device's waits for the host, and the largest cause. */
 static bool find_waiting(struct caution_finder *finder)
 {
     struct answer_facts *facts = finder->facts;
@@ -58,8 +58,8 @@ static bool find_waiting(struct caution_finder *finder)
     return true;
 }
 
-/* Whether a check is a caution: it makes two traces not comparable, or is a note that is said. Of
-** traces that cannot be compared, cautions are what else is wrong with the recordings (C24). */
+/* Whether a check is a caution: it makes the traces not comparable, or is a note worth a caution.
+** If the traces cannot be compared, the cautions are the other defects of the recordings (C24). */
 static bool is_caution(const struct caution_finder *finder, const struct check *check)
 {
     const struct checks *checks = &finder->facts->checks;
@@ -81,7 +81,7 @@ static bool is_explained(const struct caution_finder *finder, const struct long_
     return false;
 }
 
-/* Adds what makes two traces not comparable. */
+/* Adds the checks that make the traces not comparable. */
 static bool add_checks(struct caution_finder *finder)
 {
     const struct checks *checks = &finder->facts->checks;
@@ -121,7 +121,7 @@ static bool add_checks(struct caution_finder *finder)
     return true;
 }
 
-/* Adds that only one side has a dispatch mode, which runs Python in each operator. */
+/* Adds the caution that only one side has a dispatch mode, which runs Python in each operator. */
 static bool add_mode(struct caution_finder *finder)
 {
     struct answer_facts *facts = finder->facts;
@@ -143,7 +143,7 @@ static bool add_mode(struct caution_finder *finder)
     return true;
 }
 
-/* C12: adds that the profiler changes the difference. */
+/* C12: adds the caution that the profiler changes the difference. */
 static bool add_overhead(struct caution_finder *finder, double untraced)
 {
     double diff = finder->diff;
@@ -153,7 +153,7 @@ static bool add_overhead(struct caution_finder *finder, double untraced)
     return true;
 }
 
-/* Finds how long each rank computes on the path of a job. */
+/* Sums up the computation of each rank on the path of a job. */
 struct path_sum {
     const struct caution_finder *finder;
     const struct call_trace *opened;
@@ -198,14 +198,14 @@ static bool find_path(struct caution_finder *finder)
     return done;
 }
 
-/* What a factor makes of the time that a rank computes on the path (L11.1). */
+/* Returns a factor's effect on a rank's computation on the path (L11.1). */
 static double of_path(const struct caution_finder *finder, size_t unit, double factor)
 {
     return factor > 1 ? finder->path[1][unit] * (1 - 1 / factor)
                       : finder->path[0][unit] * (factor - 1);
 }
 
-/* The caution of one factor, up or down, of several units; NULL on failure. */
+/* Returns the one caution for a factor, up or down, shared by several units; NULL on failure. */
 static struct caution *add_factor(struct caution_finder *finder, enum caution_code code,
                                   size_t unit, double factor, struct caution *earlier)
 {
@@ -221,7 +221,7 @@ static struct caution *add_factor(struct caution_finder *finder, enum caution_co
     return earlier;
 }
 
-/* Whether one factor of all kernels of a unit is to be said. */
+/* Whether a unit has one factor of all kernels that deserves a caution. */
 static bool has_clock(const struct caution_finder *finder, const struct answer_unit *unit)
 {
     return unit->clock.outcome == FACTOR_ONE &&
@@ -239,7 +239,7 @@ static bool find_clocks(struct answer_facts *facts)
     return done;
 }
 
-/* Adds that kernels are slower or faster by one factor. */
+/* Adds the caution that kernels are slower or faster by one factor. */
 static bool add_clocks(struct caution_finder *finder)
 {
     struct answer_facts *facts = finder->facts;
@@ -261,7 +261,7 @@ static bool add_clocks(struct caution_finder *finder)
         *at = (size_t)(caution - finder->found->chosen.items);
         double ms = is_job ? of_path(finder, i, factor) : unit->clock.whole.explained / 1000;
         caution->ms = caution->parts > 1 ? caution->ms + ms : ms;
-        caution->factor += factor; /* the sum, then the mean */
+        caution->factor += factor; /* a sum, and later the mean */
     }
     for (int slower = 0; slower < 2; slower++)
         if (first[slower] < SIZE_MAX) {
@@ -273,8 +273,8 @@ static bool add_clocks(struct caution_finder *finder)
     return true;
 }
 
-/* What one factor of the host makes of the waits of a device (L11.2); no number: it does not make
-** them longer. */
+/* Returns the effect of one host factor on the device's waits (L11.2); NAN: it does not lengthen
+** them. */
 static double of_waits(const struct caution_finder *finder, const struct common_factor *host)
 {
     double factor = host->factor;
@@ -284,7 +284,7 @@ static double of_waits(const struct caution_finder *finder, const struct common_
     return fmin(fabs(finder->late), ms) * (factor > 1 ? 1 : -1);
 }
 
-/* Whether the load of ranks is to be looked at. */
+/* Whether to check the host load of ranks. */
 static bool asks_for_hosts(const struct caution_finder *finder)
 {
     const struct answer_facts *facts = finder->facts;
@@ -296,7 +296,7 @@ static bool asks_for_hosts(const struct caution_finder *finder)
     return finder->late / finder->diff >= MOST_OF_DIFFERENCE;
 }
 
-/* Adds the load of the host: of the ranks that have one factor, else of all together. */
+/* Adds the host's load: for the ranks with one factor, else for all ranks together. */
 static bool add_loads(struct caution_finder *finder)
 {
     struct answer_facts *facts = finder->facts;
@@ -337,8 +337,8 @@ static bool add_loads(struct caution_finder *finder)
     return caution;
 }
 
-/* The step of those that are left out, or of those that are kept, that is the longest by the
-** median; SIZE_MAX: none. */
+/* Returns the longest step relative to the median, among the excluded or the other steps; SIZE_MAX:
+** none. */
 static size_t find_longest(const struct long_steps *steps, bool out)
 {
     size_t longest = SIZE_MAX;
@@ -349,7 +349,7 @@ static size_t find_longest(const struct long_steps *steps, bool out)
     return longest;
 }
 
-/* Whether a check says that a step of a side is long. */
+/* Whether a check already reports a long step of a side. */
 static bool is_checked(const struct checks *checks, int side)
 {
     for (size_t i = 0; i < checks->count; i++)
@@ -358,7 +358,7 @@ static bool is_checked(const struct checks *checks, int side)
     return false;
 }
 
-/* Adds the outliers, of which the longest is named. */
+/* Adds the outliers, and names the longest. */
 static bool add_outliers(struct caution_finder *finder)
 {
     const struct long_steps *steps = &finder->found->long_steps;
@@ -382,7 +382,7 @@ static bool add_outliers(struct caution_finder *finder)
     return true;
 }
 
-/* Adds the steps that are long and kept, and matter to the verdict. */
+/* Adds long steps that are kept and matter to the verdict. */
 static bool add_long_steps(struct caution_finder *finder)
 {
     const struct long_steps *steps = &finder->found->long_steps;
@@ -403,7 +403,7 @@ static bool add_long_steps(struct caution_finder *finder)
     return true;
 }
 
-/* The file of the lowest rank of a side that is compared; NULL: none is. */
+/* Returns the file of the lowest compared rank of a side; NULL: none. */
 static const struct trace_file *first_file(const struct trace *trace)
 {
     const struct trace_member *lowest = NULL;
@@ -415,7 +415,8 @@ static const struct trace_file *first_file(const struct trace *trace)
     return lowest ? lowest->file : NULL;
 }
 
-/* C22: adds that a range repeats in whole traces, unless the call says which events are steps. */
+/* C22: adds that a range repeats in whole traces, unless the call chooses the events that are
+** steps. */
 static bool add_repeat(struct caution_finder *finder)
 {
     struct answer_facts *facts = finder->facts;

@@ -1,5 +1,5 @@
 /*
-** The cautions of an answer (C8), from its facts.
+** The cautions of an answer (C8), found from its facts.
 */
 #ifndef TRACEDIFF_CALL_CAUTIONS_H
 #define TRACEDIFF_CALL_CAUTIONS_H
@@ -15,11 +15,11 @@ struct call_cautions {
     struct repeat repeat; /* borrowed from the files of the facts */
 };
 
-/* Finds the cautions of a pair that has something to compare. `untraced`: ms, the difference
-** without the profiler, or no number. On failure, fills call->failure; to be closed then, too. */
+/* Finds the cautions of a pair that has steps to compare. `untraced` is the difference in ms
+** without the profiler, or NAN. On failure, fills call->failure. Close them in this case, too. */
 bool call_cautions_find(struct answer_facts *facts, double untraced, struct call_cautions *found);
 
-/* The same of traces that cannot be compared: what else is wrong with the recordings (C24). */
+/* The same for traces that cannot be compared: the other defects of the recordings (C24). */
 bool call_findings_find(struct answer_facts *facts, struct call_cautions *found);
 
 void call_cautions_close(struct call_cautions *found);

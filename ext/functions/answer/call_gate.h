@@ -1,5 +1,5 @@
 /*
-** Whether a change may go in (O1 to O3), as a call asks for it.
+** Decides whether a change may be merged (O1 to O3), with the arguments of a call.
 */
 #ifndef TRACEDIFF_CALL_GATE_H
 #define TRACEDIFF_CALL_GATE_H
@@ -11,11 +11,11 @@ struct call_gate {
     struct gate_decision said;
     struct answer_facts facts;
     bool has_checks;
-    struct common_ranks common; /* if the call names no ranks */
+    struct common_ranks common; /* found if the call names no ranks */
     struct checks checks;
 };
 
-/* On failure, fills call->failure; to be closed then, too. */
+/* On failure, fills call->failure. Close the gate in this case, too. */
 bool call_gate_find(struct call *call, enum step_clock clock, const struct gate_limits *limits,
                     struct call_gate *gate);
 

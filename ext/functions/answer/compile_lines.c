@@ -7,7 +7,7 @@
 
 enum { MOST_LOG_LINES = 3, MOST_STEPS_SHOWN = 4 };
 
-/* Whether a compilation counts: it is in a step that compiles, and not of part runtime. */
+/* Whether a compilation counts: it is in a step that compiles, and its part is not runtime. */
 static bool counts(const struct answer_facts *facts, int side, const struct compile_in_step *item)
 {
     const struct pair_side *steps = &facts->pair.pair.sides[side];
@@ -55,18 +55,18 @@ void compile_write_clause(struct writer *text, const struct answer_facts *facts)
     }
 }
 
-/* The compilation that a log has of one in a step, and the log; NULL: none has it. */
+/* Returns the log's record of a compilation in a step, and the log; NULL: no log has it. */
 static const struct compilation *logged(const struct compile_join *join,
                                         const struct compile_in_step *item)
 {
     return item->compilation == COMPILE_NONE ? NULL : &join->log.compilations[item->compilation];
 }
 
-/* Writes the function of a compilation: `inner (prog.py:19)`, or what stands for it. */
+/* Writes the function of a compilation, such as `inner (prog.py:19)`, or its stand-in. */
 static void write_function(struct writer *text, const struct compile_join *join,
                            const struct compile_in_step *item)
 {
-    static const char module[] = "_dynamo/external_utils.py"; /* compiled nn.Modules are there */
+    static const char module[] = "_dynamo/external_utils.py"; /* of nn.Modules */
     const struct compilation *of = logged(join, item);
     const struct name *function = of ? compile_text(&join->log, of->function) : NULL;
     const struct name *file = of ? compile_text(&join->log, of->file) : NULL;
@@ -99,7 +99,7 @@ static bool is_same(const struct writer *a, const struct writer *b)
     return a->length == b->length && (a->length == 0 || memcmp(a->bytes, b->bytes, a->length) == 0);
 }
 
-/* Writes ` in step 3`, ` in steps 1, 2`: those of the items that are marked. */
+/* Writes ` in step 3` or ` in steps 1, 2`: the steps of the marked items. */
 static void write_steps_of(struct writer *text, const struct answer_facts *facts, int side)
 {
     const struct compile_join *join = &facts->compile[side];
@@ -122,7 +122,7 @@ static void write_steps_of(struct writer *text, const struct answer_facts *facts
         write_string(text, ", ...");
 }
 
-/* Whether control finds in a cache what test misses. */
+/* Whether control hits a cache that test misses. */
 static bool lost_cache(const struct answer_facts *facts, const struct compilation *of)
 {
     const struct compile_log *logs[] = {&facts->compile[0].log, &facts->compile[1].log};
@@ -197,14 +197,14 @@ bool compile_write_cause(struct writer *text, const struct answer_facts *facts, 
     return count > 0;
 }
 
-/* Whether a change of what is compiled has a line. */
+/* Whether a change between compilations has a line. */
 static bool has_line(const struct answer_facts *facts, const struct compile_change *change)
 {
     return change->kind <= CHANGE_BREAK ||
            (change->kind == CHANGE_RECOMPILES && facts->pair.pair.sides[1].all_compiling == 0);
 }
 
-/* The change of a line; NULL: it is a hint. */
+/* Returns the change that a line reports; NULL: the line is a hint. */
 static const struct compile_change *change_of_line(const struct answer_facts *facts, size_t line)
 {
     for (size_t i = 0; i < facts->compile_changes.count; i++)
@@ -213,7 +213,7 @@ static const struct compile_change *change_of_line(const struct answer_facts *fa
     return NULL;
 }
 
-/* Whether compilations that count have no log. */
+/* Whether compilations that count lack a log. */
 static bool wants_log(const struct answer_facts *facts)
 {
     if (facts->pair.verdict.of != OF_COMPILING)
@@ -296,7 +296,7 @@ void compile_write_line(struct writer *text, const struct answer_facts *facts, s
     }
 }
 
-/* The first problem of a log that belongs to a trace. */
+/* Finds the first problem of a log that belongs to a trace. */
 static bool find_damage(const struct answer_facts *facts, int *side, size_t *process, int *problem)
 {
     for (*side = 0; *side < 2; ++*side)

@@ -8,7 +8,7 @@
 #include "functions/words/class_words.h"
 #include "functions/words/label_words.h"
 
-enum { DIAGNOSIS_FROM = 20 /* characters before a diagnosis: it has no class */ };
+enum { DIAGNOSIS_FROM = 20 /* characters before a diagnosis, which has no class */ };
 
 void write_change_of(struct words *words, struct writer *text, double ms)
 {
@@ -16,7 +16,8 @@ void write_change_of(struct words *words, struct writer *text, double ms)
                  words->amounts.unit);
 }
 
-/* A time as `own` has it, with the unit if that is not the one of `other`, or there is none. */
+/* Writes a time in the format `own`, with its unit if that differs from the unit of `other`, or if
+** there is no other. */
 void write_time_as(struct writer *text, const struct time_format *own, double ms,
                           const struct time_format *other)
 {
@@ -25,7 +26,7 @@ void write_time_as(struct writer *text, const struct time_format *own, double ms
         write_format(text, " %s", own->unit);
 }
 
-/* `12.3 -> 45.6 ms`, `12.3 s -> 45.6 ms` */
+/* Writes `12.3 -> 45.6 ms` or `12.3 s -> 45.6 ms`. */
 void write_both(struct words *words, struct writer *text, double control, double test)
 {
     const struct time_format own[] = {time_format_beside(&words->amounts, control, test),
@@ -35,7 +36,7 @@ void write_both(struct words *words, struct writer *text, double control, double
     write_time_as(text, &own[1], test, NULL);
 }
 
-/* CL13: the steps that do not compile, with digits of their own. */
+/* CL13: writes the steps that do not compile, with digits of their own. */
 void write_compiled(struct words *words)
 {
     const struct answer_line *line = words->line;
@@ -63,7 +64,8 @@ static void write_share(struct words *words)
         words->prefix.length = DIAGNOSIS_FROM;
 }
 
-/* C16: what a fix of this cause alone saves, where that is not the time of the cause. */
+/* C16: writes how much a fix of this cause alone saves, if that differs from the time of the
+** cause. */
 static void write_gain(struct words *words)
 {
     const struct answer_causes *causes = &words->answer->causes;
@@ -77,7 +79,7 @@ static void write_gain(struct words *words)
         struct cause_split split;
         if (cause_split_find(&split, &found->causes, &found->causes.items[cause->of],
                              &found->rates) && cause_split_is_overlap(&split))
-            return; /* its words say so */
+            return; /* its text already says so */
         write_string(text, "; same time, but less of it overlaps");
         return;
     }
@@ -103,8 +105,8 @@ static void write_gain(struct words *words)
     write_bytes(&words->behind, hider->text, hider->length);
 }
 
-/* C13.5: writes what was replaced without areas if there is no room, and cuts the name rather than
-** what was replaced. */
+/* C13.5: if there is no room, writes the replaced work without areas, and shortens the name rather
+** than the replaced work. */
 static bool write_shorter(struct words *words)
 {
     struct answer *answer = words->answer;
@@ -124,7 +126,7 @@ static bool write_shorter(struct words *words)
     length = taken + characters_of(&words->shorter);
     size_t most = characters_of(&label) + LINE_LENGTH;
     if (done && kind == CAUSE_REPLACED && length > LINE_LENGTH &&
-        most > length + 3) { /* a character and its dots */
+        most > length + 3) { /* one character and the dots */
         write_first(&name, label.bytes, label.length, most - length);
         const struct name instead = {.text = name.bytes, .length = (uint32_t)name.length};
         words->shorter.length = 0;

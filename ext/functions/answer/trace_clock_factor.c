@@ -1,5 +1,5 @@
 /*
-** trace_clock_factor: whether kernels are all slower by one factor (X1 to X4).
+** trace_clock_factor: whether all kernels are slower or faster by one factor (X1 to X4).
 */
 #include "functions/facts/call_factors.h"
 #include "functions/facts/work_sums.h"

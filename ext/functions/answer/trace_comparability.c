@@ -1,5 +1,5 @@
 /*
-** trace_comparability: what makes two traces comparable or not (J1 to J4).
+** trace_comparability: the properties that make two traces comparable or not (J1 to J4).
 */
 #include "functions/facts/call_checks.h"
 #include "functions/words/check_words.h"
@@ -33,7 +33,7 @@ static const struct argument arguments_of_comparability[] = {
     {STEPS_ARGUMENT},
 };
 
-/* Adds a text, which it ends; for people, if it is `shown`. */
+/* Adds a text and frees it. A `shown` text is made readable for people. */
 static void add_text(struct result *result, sqlite3_str *text, bool shown)
 {
     size_t length = (size_t)sqlite3_str_length(text);

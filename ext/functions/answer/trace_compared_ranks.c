@@ -1,5 +1,5 @@
 /*
-** trace_compared_ranks: the ranks by which two traces are compared.
+** trace_compared_ranks: the ranks on which the comparison of two traces is based.
 */
 #include "chart/writer.h"
 #include "functions/words/rank_words.h"
@@ -29,7 +29,7 @@ static const struct argument arguments_of_compared_ranks[] = {
     {STEPS_ARGUMENT},
 };
 
-/* Adds a text that was written, and empties it; NULL if it is empty. */
+/* Adds the written text and empties the writer; an empty text is NULL. */
 static void result_written(struct result *result, struct writer *text)
 {
     if (text->failed)
@@ -38,7 +38,7 @@ static void result_written(struct result *result, struct writer *text)
     text->length = 0;
 }
 
-/* Adds ranks as an argument. */
+/* Adds ranks in the form of an argument. */
 static void add_ranks(struct result *result, const struct selection *ranks)
 {
     struct writer text = {0};
@@ -51,7 +51,7 @@ static void add_ranks(struct result *result, const struct selection *ranks)
     writer_clear(&text);
 }
 
-/* Adds the ranks that are left out, and why. */
+/* Adds the excluded ranks and the reasons. */
 static void add_left_out(struct result *result, const struct common_ranks *common)
 {
     struct writer text = {0};

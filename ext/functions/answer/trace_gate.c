@@ -1,5 +1,5 @@
 /*
-** trace_gate: whether a change may go in: whether a step is slower by more than a limit (O1).
+** trace_gate: whether a change may be merged, or makes a step slower than a limit allows (O1).
 */
 #include "call_gate.h"
 #include "functions/call/step_parts.h"

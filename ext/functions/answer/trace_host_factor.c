@@ -1,5 +1,5 @@
 /*
-** trace_host_factor: whether the whole host is slower (L7).
+** trace_host_factor: whether the whole host is slower or faster (L7).
 */
 #include "functions/facts/call_factors.h"
 #include "functions/words/factor_words.h"

@@ -1,5 +1,6 @@
 /*
-** trace_step_causes: why a step takes longer or shorter in another trace, in causes that add up.
+** trace_step_causes: the causes of the difference between the steps of two traces. They add up to
+** it.
 */
 #include <math.h>
 
@@ -75,7 +76,7 @@ static const struct argument arguments_of_step_causes[] = {
     {STEPS_ARGUMENT},
 };
 
-/* Writes names as a JSON array; nothing if there are none. */
+/* Writes names as a JSON array, or nothing if there are none. */
 static void write_names(struct cause_words *words, const uint32_t *ids, size_t count)
 {
     struct writer *text = &words->text;
@@ -91,7 +92,7 @@ static void write_names(struct cause_words *words, const uint32_t *ids, size_t c
         write_string(text, "]");
 }
 
-/* us per step; NULL if a side has no events. */
+/* Adds us per step; NULL if a side has no events. */
 static void result_difference(struct result *result, wide_time diff, double windows)
 {
     if (windows > 0)
@@ -100,7 +101,7 @@ static void result_difference(struct result *result, wide_time diff, double wind
         result_null(result);
 }
 
-/* A number, or NULL. */
+/* Adds a number, or NULL for NAN. */
 static void result_known(struct result *result, double value)
 {
     if (isnan(value))

@@ -1,5 +1,5 @@
 /*
-** trace_verdict: whether a step is slower or faster in another trace, beside how much steps vary.
+** trace_verdict: whether a step is slower or faster in test, given how much steps vary.
 */
 #include "base/memory.h"
 #include "chart/writer.h"
@@ -55,7 +55,7 @@ static const struct argument arguments_of_verdict[] = {
     {CONTROL_ARGUMENT}, {TEST_ARGUMENT}, SELECTIONS_OF_JOB, {STEP_CLOCK_ARGUMENT}, {STEPS_ARGUMENT},
 };
 
-/* Adds steps as a JSON array: those that are left out, or the others. */
+/* Adds steps as a JSON array: the excluded or the compared ones. */
 static void add_steps(struct result *result, const struct pair_side *side, bool out)
 {
     struct writer text = {0};
@@ -66,7 +66,7 @@ static void add_steps(struct result *result, const struct pair_side *side, bool 
     writer_clear(&text);
 }
 
-/* A number that a side has if it has steps. */
+/* Adds a number that exists only for a side with steps. */
 static void add_real(struct result *result, bool there, double value)
 {
     if (there)
@@ -102,7 +102,7 @@ static void add_iterations(struct call *call, struct result *result, const struc
             result_null(result);
 }
 
-/* Adds what was written; NULL: nothing was. */
+/* Adds the written text; NULL if it is empty. */
 static void add_text(struct result *result, struct writer *text)
 {
     if (text->failed)
