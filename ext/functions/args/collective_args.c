@@ -11,12 +11,12 @@
 #include "text/ascii.h"
 #include "text/number.h"
 
-/* A collective of the device, and the host events that say what it does. */
+/* A collective on the device, and the host events that describe it. */
 struct item {
     const struct columns *columns;
     uint32_t row, call;  /* call: the event around its launch, or ROW_NONE */
-    uint32_t source;     /* whose args say what it does: one of both, or ROW_NONE */
-    size_t first, count; /* calls of a group without such an event */
+    uint32_t source;     /* row whose args describe it: one of these two, or ROW_NONE */
+    size_t first, count; /* range of the group's calls, if there is no such event */
     enum collective kernel;
 };
 
@@ -30,24 +30,24 @@ struct collective_args {
     struct call *call;
     const struct stopper *stopper;
     struct trace_file *file;
-    struct item *items; /* in the order of the file */
+    struct item *items; /* in file order */
     size_t count, capacity;
-    struct thread_event *calls; /* of collectives that args describe, by thread and time */
+    struct thread_event *calls; /* collectives described by args, by thread and time */
     size_t call_count;
     uint32_t *values[COLLECTIVE_ARGS];
     const struct names *texts;
-    const struct kept_collectives *kept; /* the file's; NULL: not found yet */
+    const struct kept_collectives *kept; /* owned by the file; NULL: not found yet */
 };
 
-/* The collectives of a file, which keeps them. */
+/* The collectives of a file, kept by the file. */
 struct kept_collectives {
     struct derived derived; /* must be first */
     struct collective_rows rows;
 };
 
-/* What args say. */
+/* Contents of args. */
 struct told {
-    bool named; /* there is a name of a collective */
+    bool named; /* args name a collective */
     enum collective collective;
     int64_t bytes, group_size;
     uint32_t dtype;
@@ -74,7 +74,7 @@ static const struct kept_collectives *find_kept(const struct trace_file *file)
     return (const struct kept_collectives *)at;
 }
 
-/* W5: the event around a launch that describes a collective; ROW_NONE. */
+/* W5: returns the event around a launch that describes a collective, or ROW_NONE. */
 static uint32_t call_around(const struct trace_file *file, uint32_t row)
 {
     while (row != ROW_NONE && host_collective_row(file, row) != HOST_DESCRIBED)
@@ -136,7 +136,7 @@ static bool list_calls(struct collective_args *args)
                       args->stopper, &args->call->failure);
 }
 
-/* Lists the launches of all device work, by thread and time. NULL on failure. */
+/* Lists the launches of all device work by thread and time. NULL on failure. */
 static struct thread_event *list_launches(struct collective_args *args, size_t *count)
 {
     const struct columns *columns = &args->file->columns;
@@ -157,7 +157,7 @@ static struct thread_event *list_launches(struct collective_args *args, size_t *
     return NULL;
 }
 
-/* W5.3: finds the calls of a group, whose kernel is launched when the group ends. */
+/* W5.3: finds the calls of a group. Its kernel is launched when the group ends. */
 static void find_group(struct collective_args *args, struct item *item,
                        const struct thread_event *launches, size_t launch_count)
 {
@@ -166,7 +166,7 @@ static void find_group(struct collective_args *args, struct item *item,
     size_t at = 0, end = 0;
     LOWER_BOUND(at, launch_count, thread_order(&launches[at], &launch) < 0);
     if (at + 1 < launch_count && launches[at + 1].row == launch.row)
-        return; /* of a graph */
+        return; /* launched by a graph */
     bool follows = at > 0 && launches[at - 1].track == launch.track;
     LOWER_BOUND(end, args->call_count, thread_order(&args->calls[end], &launch) < 0);
     item->first = end;
@@ -202,7 +202,7 @@ static bool find_calls(struct collective_args *args)
     return done;
 }
 
-/* Says that args of a row are wanted, those of enum collective_arg below an end. */
+/* Requests the args of a row, for all of enum collective_arg below `end`. */
 static void want(struct collective_args *args, uint32_t row, enum collective_arg end)
 {
     for (int arg = 0; arg < (int)end; arg++)
@@ -266,7 +266,7 @@ uint32_t *const *collective_args_values(const struct collective_args *args)
     return args->values;
 }
 
-/* A text of args; NULL: there is none. */
+/* Returns a text of args; NULL: none. */
 static const struct name *text_of(const struct collective_args *args, enum collective_arg arg,
                                   uint32_t row)
 {
@@ -302,7 +302,7 @@ static struct told told_of(const struct collective_args *args, uint32_t row)
     return told;
 }
 
-/* W5.3, W6.5: the sum of the calls of a group. */
+/* W5.3, W6.5: sums up the calls of a group. */
 static struct told told_of_group(const struct collective_args *args, const struct item *item)
 {
     struct told sum = {.named = false};
@@ -323,7 +323,7 @@ static struct told told_of_group(const struct collective_args *args, const struc
     return sum;
 }
 
-/* W8: the first number of a grid, such as [8, 1, 1]. */
+/* W8: returns the first number of a grid such as [8, 1, 1]. */
 static int64_t channels_of(const struct collective_args *args, uint32_t row)
 {
     const struct name *grid = text_of(args, COLLECTIVE_GRID, row);
@@ -358,7 +358,7 @@ static struct collective_row compute_row(const struct collective_args *args,
     return row;
 }
 
-/* By call, then as time goes on. */
+/* Orders by call, then by time. */
 static int item_order(const void *a, const void *b)
 {
     const struct item *x = a, *y = b;
@@ -397,7 +397,7 @@ static bool divide(struct collective_args *args, struct collective_rows *found)
     return true;
 }
 
-/* Makes the ids of data types those of a table of their own. */
+/* Moves the data types to a table of their own, and updates their ids. */
 static bool keep_dtypes(const struct collective_args *args, struct collective_rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++) {

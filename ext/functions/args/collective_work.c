@@ -4,7 +4,7 @@
 
 #include "analysis/sums/operator_inputs.h"
 
-/* The bytes of an element of a type (c10/core/ScalarType.h); NUMBER_NONE: not known. */
+/* Returns the bytes of an element of a type (c10/core/ScalarType.h); NUMBER_NONE: unknown. */
 static int64_t size_of(const struct name *dtype)
 {
     static const struct {

@@ -5,20 +5,20 @@
 
 #include "base/memory.h"
 
-/* As column `type` has them. */
+/* In the order of the words for column `type`. */
 enum peak_type { FLOAT64, FLOAT32, TF32, FLOAT16, BFLOAT16, FLOAT8, INT8, MEMORY, PEAK_TYPES };
 static const char *const type_names[PEAK_TYPES] = {
     [FLOAT64] = "float64",   [FLOAT32] = "float32", [TF32] = "tf32", [FLOAT16] = "float16",
     [BFLOAT16] = "bfloat16", [FLOAT8] = "float8",   [INT8] = "int8", [MEMORY] = "memory"};
 
-/* What rows of statements tell. */
+/* Peaks collected from the rows of statements. */
 struct peaks {
-    double by_type[PEAK_TYPES]; /* FLOPs or bytes a us; NAN: not known */
-    char *device;               /* of sqlite3_malloc(); NULL: not known */
+    double by_type[PEAK_TYPES]; /* FLOPs or bytes per us; NAN: unknown */
+    char *device;               /* allocated by SQLite; NULL: unknown */
 };
 
-/* Runs a statement with a text bound to ?1, and takes its rows. Returns its result code, also that
-** of `take`. */
+/* Runs a statement with a text bound to ?1 and passes its rows to `take`. Returns a SQLite result
+** code of the statement or of `take`. */
 static int run(struct call *call, const char *sql, const char *text, size_t length,
                struct peaks *peaks, int (*take)(struct peaks *peaks, sqlite3_stmt *row))
 {
@@ -53,11 +53,11 @@ static int take_peak(struct peaks *peaks, sqlite3_stmt *row)
     return type ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Finds the peaks of the devices of a file, which must all have one name. Metadata that are not
-** JSON tell none. */
+/* Finds the peaks of the devices of a file, which must all have one name. With metadata that are
+** not JSON, they are unknown. */
 static bool find_peaks(struct call *call, const struct trace_file *file, struct peaks *peaks)
 {
-    static const char device_sql[] = /* a table of the user's can hide json_each() */
+    static const char device_sql[] = /* no json_each(), which a user's table can hide */
         "WITH RECURSIVE device(at, name) AS ("
         "SELECT 0, ?1 ->> '$.deviceProperties[0].name' UNION ALL"
         " SELECT at + 1, ?1 ->> ('$.deviceProperties[' || (at + 1) || '].name') FROM device"
@@ -77,13 +77,13 @@ static bool find_peaks(struct call *call, const struct trace_file *file, struct 
         return (code != SQLITE_NOMEM && code != SQLITE_INTERRUPT) || call_check(call, code, "");
     size_t length = strlen(peaks->device);
     code = run(call, own_sql, peaks->device, length, peaks, take_peak);
-    if (code == SQLITE_ERROR) /* there is none with these columns */
+    if (code == SQLITE_ERROR) /* the user has no such table with these columns */
         code = run(call, sql, peaks->device, length, peaks, take_peak);
     sqlite3_free(peaks->device);
     return call_check(call, code, "trace_device_peaks: ");
 }
 
-/* The type of the first input that has one, in a list of those that PyTorch's profiler writes;
+/* Returns the type of the first input that has one, in a list in the format of PyTorch's profiler;
 ** PEAK_TYPES: none. */
 static enum peak_type type_of(const struct name *types)
 {
@@ -112,7 +112,7 @@ static bool shows_tf32(const struct name *name)
            strstr(name->text, "tensorop_s1688gemm");
 }
 
-/* F9.1: whether a copy goes over the bus of the host. */
+/* F9.1: whether a copy crosses the bus to the host. */
 static bool leaves_device(const struct name *name)
 {
     return strstr(name->text, "HtoD") || strstr(name->text, "DtoH");

@@ -22,9 +22,9 @@ struct kernel_work {
     struct trace_file *file;
     struct owners owners;
     struct formula *formulas; /* by name id */
-    uint32_t *nearest; /* by row: the innermost operator with a formula, of the row and those around
-                       ** it; NO_OWNER: none; ROW_NONE: not known yet */
-    uint32_t *path;    /* rows whose `nearest` is not known yet */
+    uint32_t *nearest; /* by row: the innermost operator with a formula at or around the row;
+                       ** NO_OWNER: none; ROW_NONE: unknown so far */
+    uint32_t *path;    /* rows whose `nearest` is unknown so far */
     size_t path_capacity;
     bool *divided; /* by row: an operator inside it has FLOPs */
     struct owned *items;
@@ -57,7 +57,7 @@ static bool prepare(struct kernel_work *builder)
     return true;
 }
 
-/* The formula of a row; NULL: it is not an operator that has one. */
+/* Returns the formula of a row; NULL: no operator, or without a formula. */
 static const struct formula *formula_of(const struct kernel_work *builder, uint32_t row)
 {
     uint32_t name = builder->file->columns.name[row];
@@ -66,7 +66,7 @@ static const struct formula *formula_of(const struct kernel_work *builder, uint3
     return found ? &builder->formulas[name] : NULL;
 }
 
-/* Finds the nearest operator with a formula of a row, and of the rows on the way to it. */
+/* Finds the nearest operator with a formula for a row, and for the rows on the way to it. */
 static bool find_nearest(struct kernel_work *builder, uint32_t row, uint32_t *found)
 {
     const uint32_t *parents = builder->file->stacks.parent;
@@ -125,7 +125,7 @@ static bool find_owned(struct kernel_work *builder)
     return true;
 }
 
-/* By operator, then as time goes on. */
+/* Orders by operator, then by time. */
 static int owned_order(const void *a, const void *b)
 {
     const struct owned *x = a, *y = b;
@@ -157,15 +157,15 @@ static void divide(struct kernel_work *builder, const struct owned *items, size_
     }
 }
 
-/* A text of args; NULL: there is none. */
+/* Returns a text of args; NULL: none. */
 static const char *text_of(const struct kernel_work *builder, enum work_arg arg, uint32_t op)
 {
     uint32_t id = builder->args[arg][op];
     return id == NAME_NONE ? NULL : builder->texts->items[id].text;
 }
 
-/* Computes the work of each operator that owns some; not known without dims, which were not read of
-** those divided. */
+/* Computes the work of each operator that owns device work. It is unknown without dims, which are
+** not read for operators whose work is divided. */
 static bool compute(struct kernel_work *builder)
 {
     const struct owned *items = builder->items;
@@ -182,7 +182,7 @@ static bool compute(struct kernel_work *builder)
     return true;
 }
 
-/* Finds the operators whose args are wanted. */
+/* Finds the operators whose args are needed. */
 static bool begin(struct kernel_work *builder, const struct trace_member *member)
 {
     struct failure *failure = &builder->call->failure;

@@ -1,5 +1,5 @@
 /*
-** The FLOPs and bytes of device work: those of the operators that own it, by rules F1 to F6.
+** The FLOPs and bytes of device work, by rules F1 to F6: a share of the operator that owns it.
 */
 #ifndef TRACEDIFF_KERNEL_WORK_H
 #define TRACEDIFF_KERNEL_WORK_H
@@ -8,24 +8,24 @@
 #include "sqlite/table_function.h"
 #include "trace/trace.h"
 
-/* By row; the share of device work, unknown for all other rows. The caller frees it. NULL on
-** failure, with call->failure filled. */
+/* Returns the share of each row of device work; all other rows are unknown. The caller frees it.
+** NULL on failure, with call->failure filled. */
 struct work *kernel_work_find(struct call *call, const struct trace_member *member);
 
-/* For who reads other args of the file, too: the keys to read with them. Of each, the rows of
-** kernel_work_args() that are not NAME_NONE are wanted, and are to be set to ids in `texts`. */
+/* For callers that read other args of the file in the same pass: the keys to read. For each key,
+** read the rows of kernel_work_args() that are not NAME_NONE, and set them to ids in `texts`. */
 enum work_arg { WORK_SHAPES, WORK_TYPES, WORK_VALUES, WORK_ARGS };
 extern const char *const kernel_work_keys[WORK_ARGS];
 
-/* NULL on failure, with call->failure filled. */
+/* Returns NULL on failure, with call->failure filled. */
 struct kernel_work *kernel_work_begin(struct call *call, const struct trace_member *member);
 uint32_t *const *kernel_work_args(const struct kernel_work *work);
 
-/* As kernel_work_find(). */
+/* Like kernel_work_find(), from the args that the caller read. */
 struct work *kernel_work_end(struct kernel_work *work, const struct names *texts);
 
-/* After that: row of the device work of index `i` that an operator owns, and what args say of the
-** types of its inputs, or NULL; ROW_NONE after the last one. */
+/* After kernel_work_end(): returns the row of the device work at index `i` that an operator owns,
+** with the types of the operator's inputs from its args, or NULL. ROW_NONE after the last one. */
 uint32_t kernel_work_owned(const struct kernel_work *work, size_t i, const struct name **types);
 
 /* NULL is allowed. */

@@ -10,20 +10,20 @@
 
 enum { MOST_VALUE_READERS = 13 };
 
-/* A value of args, of operators. */
+/* A value in the args of operators, while it is read. */
 struct value_reader {
     const char *key;
-    uint32_t *values; /* by row; NULL: not wanted */
-    bool wanted;      /* of the current row */
+    uint32_t *values; /* by row; NULL: not requested */
+    bool wanted;      /* requested for the current row */
     sqlite3 *db;
-    sqlite3_stmt *statement; /* NULL: not needed yet */
-    char *text; /* the last array */
+    sqlite3_stmt *statement; /* NULL: not needed so far */
+    char *text; /* buffer for the last array */
     size_t capacity;
 };
 
 static int prepare(struct value_reader *reader)
 {
-    static const char sql[] = "SELECT ?1 ->> ?2"; /* json_valid() would hide that memory is short */
+    static const char sql[] = "SELECT ?1 ->> ?2"; /* json_valid() would hide that memory ran out */
     int code = sqlite3_prepare_v2(reader->db, sql, -1, &reader->statement, NULL);
     char *path = sqlite3_mprintf("$.\"%s\"", reader->key);
     if (code == SQLITE_OK)
@@ -35,7 +35,7 @@ static int prepare(struct value_reader *reader)
 
 size_t shapes_write_string(const unsigned char *text, size_t length, char *to)
 {
-    static const char letters[] = "btn\0fr"; /* from 8 on */
+    static const char letters[] = "btn\0fr"; /* starting at character 8 */
     char *at = to;
     for (size_t i = 0; i < length; i++) {
         unsigned char c = text[i];
@@ -52,8 +52,8 @@ size_t shapes_write_string(const unsigned char *text, size_t length, char *to)
     return (size_t)(at - to);
 }
 
-/* Writes dense, strict JSON with its strings alike, however they are escaped. Returns its length,
-** which is not greater. `scratch` has room for 3 times `length`. */
+/* Writes dense, strict JSON whose equal strings have equal bytes, however they were escaped.
+** Returns its length, which does not grow. `scratch` has room for 3 times `length`. */
 static size_t write_alike(const char *json, size_t length, char *to, unsigned char *scratch)
 {
     struct problems unused = {0};
@@ -73,7 +73,7 @@ static size_t write_alike(const char *json, size_t length, char *to, unsigned ch
     return written;
 }
 
-/* Sets `*value` to the id of the value in args. */
+/* Lets SQLite read the value in args, and sets `*value` to its id. */
 static int ask_json(struct value_reader *reader, const unsigned char *args, size_t length,
                     struct names *names, uint32_t *value)
 {
@@ -85,7 +85,7 @@ static int ask_json(struct value_reader *reader, const unsigned char *args, size
                                    SQLITE_UTF8);
     if (code == SQLITE_OK)
         code = sqlite3_step(statement);
-    if (code == SQLITE_ERROR) /* nested deeper than SQLite reads */
+    if (code == SQLITE_ERROR) /* nested deeper than SQLite allows */
         return SQLITE_OK;
     if (code != SQLITE_ROW)
         return code;
@@ -106,7 +106,7 @@ static int ask_json(struct value_reader *reader, const unsigned char *args, size
     return *value == NAME_NONE ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* Whether a token is an integer as SQLite writes it. */
+/* Whether a token is an integer in the form that SQLite writes. */
 static bool is_integer(const struct token *token)
 {
     enum { MOST_DIGITS = 18 };
@@ -117,8 +117,8 @@ static bool is_integer(const struct token *token)
            (token->at[sign] != '0' || token->length == 1);
 }
 
-/* Writes JSON as SQLite gives it: of a string what is inside, else all without its white space.
-** Returns its length. No string may have an escape. */
+/* Writes JSON in the form that SQLite returns: the contents of a string, other values without white
+** space. Returns its length. Strings must not have escapes. */
 static size_t write_dense(const struct token *json, char *to)
 {
     size_t length = 0;
@@ -132,9 +132,9 @@ static size_t write_dense(const struct token *json, char *to)
     return length;
 }
 
-/* Sets the values of a row to those in its args, which are strict JSON. Arrays, plain strings and
-** integers are written here, as SQLite writes them; the rest is left to SQLite, as it reads all of
-** the args for each value. */
+/* Sets the values of a row from its args, which are strict JSON. Arrays, plain strings and integers
+** are converted here, in SQLite's format. SQLite converts the rest; it is slower because it parses
+** all args for each value. */
 static int find_values(struct value_reader *readers, int count, size_t row,
                        const unsigned char *args, size_t length, struct names *names)
 {
@@ -169,7 +169,7 @@ static int find_values(struct value_reader *readers, int count, size_t row,
     return code;
 }
 
-/* Whether the args of a row are wanted; its values are none until they are read. */
+/* Whether the args of a row are requested. Resets its values to NAME_NONE until they are read. */
 static bool want_row(struct value_reader *readers, int count, size_t row)
 {
     bool any = false;
@@ -182,7 +182,7 @@ static bool want_row(struct value_reader *readers, int count, size_t row)
     return any;
 }
 
-/* Reads values of the args of the rows that a reader wants. */
+/* Reads the values of args in all rows that a reader requests. */
 static bool read_values(struct call *call, struct trace_file *file, struct value_reader *readers,
                         int count, struct names *names)
 {

@@ -9,7 +9,7 @@ void shares_begin(struct shares *shares, wide_time total)
         shares->unit++;
 }
 
-/* After device work of a duration. */
+/* Returns the position after device work of this duration. */
 static wide_time end_of(const struct shares *shares, int64_t dur)
 {
     return shares->total > 0 ? shares->done + dur : 1;

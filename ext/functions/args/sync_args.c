@@ -87,7 +87,7 @@ void sync_wish_clear(struct sync_wish *wish)
         memory_free(wish->values[key]);
 }
 
-/* Reads what sync events of a file say, unless it is known. */
+/* Reads the args of a file's sync events, unless they are known. */
 static bool read_syncs(struct call *call, struct trace_file *file)
 {
     struct names texts = {0};

@@ -1,6 +1,5 @@
 /*
-** What args say of the waits of streams and calls (P6.1). It is read once of a file, which keeps
-** it for later questions.
+** The args of stream and call waits (P6.1). They are read once per file and kept by the file.
 */
 #ifndef TRACEDIFF_SYNC_ARGS_H
 #define TRACEDIFF_SYNC_ARGS_H
@@ -8,21 +7,21 @@
 #include "analysis/path/path_graph.h"
 #include "sqlite/table_function.h"
 
-/* The waits of the chosen files of a trace, by member; their items are the files'. The caller frees
-** the array. NULL on failure, with call->failure filled. */
+/* Returns the waits in the chosen files of a trace, by member. The files own their items, the
+** caller frees the array. NULL on failure, with call->failure filled. */
 struct path_syncs *sync_args_read(struct call *call, const struct trace *trace);
 
-/* For who reads other args of a file: the keys to read with them. Of each key, the rows that are
-** not NAME_NONE are wanted. */
+/* For callers that read other args of a file in the same pass: the keys to read. For each key, the
+** rows that are not NAME_NONE are requested. */
 enum { SYNC_KEYS = 2 };
 struct sync_wish {
     const char *keys[SYNC_KEYS];
-    uint32_t *values[SYNC_KEYS]; /* by row; NULL: nothing is to be read */
+    uint32_t *values[SYNC_KEYS]; /* by row; NULL: nothing to read */
 };
 
 bool sync_wish_make(struct call *call, const struct trace_file *file, struct sync_wish *wish);
 
-/* Keeps what was read, ids in `names`, with the file. */
+/* Keeps the args that the caller read, as ids in `names`, with the file. */
 bool sync_wish_keep(struct call *call, struct trace_file *file, const struct sync_wish *wish,
                     const struct names *names);
 
