@@ -14,18 +14,18 @@
 #include "functions/words/verdict_words.h"
 #include "sqlite/sql_function.h"
 
-/* While a brief is written. */
+/* A brief while it is written. */
 struct brief {
     struct answer *answer;
     const struct pair_side *sides;
     bool trusted;        /* the recordings can be compared */
-    bool there[2], both; /* a side, or both, have events that can be compared */
+    bool there[2], both; /* a side, or both, have events to compare */
     struct brief_queries queries;
     struct brief_facts facts;
-    bool claimed[MOST_LINES + 1]; /* by line: a cause that the brief has */
+    bool claimed[MOST_LINES + 1]; /* by line: whether the brief reports it as a cause */
     sqlite3_stmt *total;
     struct brief_document document;
-    struct writer from; /* of the query of the current object */
+    struct writer from; /* FROM clause of the current object's query */
 };
 
 static const char *const line_kinds[] = {
@@ -36,14 +36,14 @@ static double if_there(bool there, double number)
     return there ? number : NAN;
 }
 
-/* Says from what the query of the current object reads. */
+/* Sets the FROM clause of the current object's query. */
 static void read_from(struct brief *brief, const char *sql)
 {
     brief->from.length = 0;
     brief_query_write(&brief->queries, &brief->from, sql);
 }
 
-/* The text of an id of the answer; NULL: there is none. */
+/* Returns the text of an id of the answer; NULL: none. */
 static const struct name *text_of(const struct brief *brief, uint32_t id)
 {
     return id == NAME_NONE ? NULL : &brief->answer->causes.texts.items[id];
@@ -101,8 +101,8 @@ static int take_silent(void *to, sqlite3_stmt *row)
     return SQLITE_OK;
 }
 
-/* Says in how much time nothing is recorded, if that is much. SQL adds it up, so that its query
-** gives the same number. */
+/* Reports the time without any host events, if it is long. SQL sums it up, so that the query of the
+** brief gives the same number. */
 static bool say_unrecorded(struct brief *brief)
 {
     static const char sql[] =
@@ -148,8 +148,8 @@ static void say_comparability(struct brief *brief)
     brief_end(document, &brief->from);
 }
 
-/* How many lines of its kind are before a line. Not the number of the line, which a caution more
-** would change. */
+/* Returns the index of a line among lines of its kind. Unlike the number of the line, it does not
+** change with another caution. */
 static int number_of(const struct brief *brief, size_t i)
 {
     int count = 0;
@@ -165,7 +165,7 @@ static void read_line(struct brief *brief, size_t i)
                  line_kinds[brief->answer->lines[i].kind], number_of(brief, i));
 }
 
-/* The caution of a line; NULL: it is not a caution, or of gains. */
+/* Returns the caution of a line; NULL: the line is no caution, or its caution is about gains. */
 static const struct caution *caution_of(const struct brief *brief, size_t i)
 {
     const struct answer *answer = brief->answer;
@@ -175,7 +175,7 @@ static const struct caution *caution_of(const struct brief *brief, size_t i)
                : NULL;
 }
 
-/* Says the diagnoses (DG2), but for patterns that fail. */
+/* Writes the diagnoses (DG2), except patterns that fail. */
 static void say_diagnoses(struct brief *brief)
 {
     const struct diagnoses *found = &brief->answer->causes.diagnoses;
@@ -199,7 +199,7 @@ static void say_diagnoses(struct brief *brief)
     }
 }
 
-/* Whether a line is the caution that makes most of the difference (L11). */
+/* Whether a line is the caution that explains most of the difference (L11). */
 static bool is_most(const struct brief *brief, size_t i)
 {
     const struct caution *caution = caution_of(brief, i);
@@ -264,7 +264,7 @@ static void say_untraced(struct brief *brief, size_t i)
     brief_end(document, &brief->from);
 }
 
-/* Whether evidence of the name of a line can be asked for. */
+/* Whether the name of a line can have evidence. */
 static bool has_evidence(const struct brief *brief, const struct answer_line *line)
 {
     return brief->queries.chosen && brief->answer->facts.pair.pair.strata_count == 1 &&
@@ -277,7 +277,7 @@ static void say_counts(struct brief *brief, const struct evidence *evidence)
     brief_real(&brief->document, "test_counts", NULL, evidence->counts[1]);
 }
 
-/* Says from which row of evidence the query of the current object reads. */
+/* Sets the FROM clause of the current object's query to one row of evidence. */
 static void read_row(struct brief *brief, const char *sql, const struct name *name)
 {
     read_from(brief, sql);
@@ -354,7 +354,8 @@ static void say_work(struct brief *brief, size_t i)
     brief_end(&brief->document, &brief->from);
 }
 
-/* Adds up what all lines but the causes up to `last` leave, as its query does. */
+/* Sums up the rest and all causes except the claimed ones before `last`, with the same SQL as the
+** query in the brief. */
 static bool find_rest(struct brief *brief, size_t last, double *rest)
 {
     struct call *call = brief->answer->facts.call;
@@ -373,7 +374,7 @@ static bool find_rest(struct brief *brief, size_t last, double *rest)
     return call_check(call, code == SQLITE_ROW ? SQLITE_OK : code, "");
 }
 
-/* Says the rest, if the line before `last` is the last cause that there is room for (Z3). */
+/* Writes the rest, if the line before `last` is the last cause that there is room for (Z3). */
 static bool say_rest(struct brief *brief, size_t last)
 {
     static const char rows[] =
@@ -441,7 +442,7 @@ static bool say_lines(struct brief *brief)
     return done;
 }
 
-/* Says a query that tells more, unless it needs ranks and steps that are too long. */
+/* Writes a follow-up query, unless it needs ranks and steps whose lists are too long. */
 static void say_query(struct brief *brief, bool wanted, const char *question, const char *sql)
 {
     struct brief_document *document = &brief->document;

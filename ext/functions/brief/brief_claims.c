@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-/* The time of a cause in a step, of one rank or of a job. */
+/* The time of a cause in one step of a rank or of a job. */
 struct claim_step {
     size_t line;
     int64_t iteration;
@@ -19,10 +19,10 @@ struct claim_span {
     double low, high;
 };
 
-/* While the steps of both sides are looked at. */
+/* State while the steps of both sides are read. */
 struct claims {
     struct answer *answer;
-    const bool *asked; /* by line */
+    const bool *asked; /* by line: whether its spans are needed */
     const struct steps_walk *steps;
     struct claim_step *items;
     size_t count, capacity;
@@ -39,7 +39,7 @@ static bool is_part_of(const struct claims *claims, const struct attributed *par
                         &claims->answer->causes.texts.items[line->name]) == 0;
 }
 
-/* Adds the time of each cause in a step, if that is nothing, too. */
+/* Adds the time of each cause in a step, even if it is 0. */
 static bool take_step(void *to, const struct attributed_step *step)
 {
     struct claims *claims = to;
@@ -63,7 +63,7 @@ static int claim_step_order(const void *a, const void *b)
     return x->line != y->line ? COMPARE(x->line, y->line) : COMPARE(x->iteration, y->iteration);
 }
 
-/* Finds the spans of a side from its steps, of all ranks together. */
+/* Finds the spans of a side from its steps, for all ranks together. */
 static bool find_spans(struct claims *claims, int side)
 {
     struct call *call = claims->answer->facts.call;
@@ -100,7 +100,7 @@ static bool look_at_steps(struct claims *claims)
     return done;
 }
 
-/* Finds what load makes of a time of the host, as factors (L7.5): 1, unless a caution is of
+/* Finds the range of factors by which load scales host time (L7.5): 1 without a caution about
 ** load. */
 static bool find_load(struct answer *answer, struct claim_span *load)
 {
@@ -119,8 +119,8 @@ static bool find_load(struct answer *answer, struct claim_span *load)
     return true;
 }
 
-/* Whether a cause is longer in each step of one side than in all of the other one, by more than
-** these differ. */
+/* Whether a cause takes longer in each step of one side than in all of the other, by more than the
+** range of the other side. */
 static bool is_apart(const struct claims *claims, size_t line, const struct claim_span *load)
 {
     const struct answer_line *of = &claims->answer->lines[line];
@@ -133,7 +133,7 @@ static bool is_apart(const struct claims *claims, size_t line, const struct clai
     return test.low > 2 * control.high - control.low || control.low > 2 * test.high - test.low;
 }
 
-/* Whether a cause may be clear by itself, as far as its difference tells. */
+/* Whether the difference of a cause is large enough for it to be individually significant. */
 static bool may_be_clear(const struct answer *answer, const struct answer_line *line)
 {
     const struct pair_side *sides = answer->facts.pair.pair.sides;

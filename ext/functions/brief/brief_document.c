@@ -7,14 +7,15 @@
 #include "functions/args/shapes.h"
 #include "text/shown.h"
 
-/* Z5: characters of a text of a trace, and of one that takes more bytes than that as JSON. */
+/* Z5: most characters of a trace's text, and of one that takes more bytes as JSON than
+** WIDE_DATA. */
 enum { LONGEST_DATA = 100, LONGEST_WIDE_DATA = 50, WIDE_DATA = 150 };
 
-/* Z7: bytes of objects, with what stands between them. */
+/* Z7: bytes available to objects, and bytes between them. */
 enum { ROOM = 7000, BETWEEN = 13 };
 
-/* What the document calls its parts. Objects of priority 0 always fit; the others go from the
-** highest priority on. */
+/* Keys of the parts in the document. Objects of priority 0 always fit; the others follow from the
+** highest priority down. */
 static const struct {
     const char *key, *left_out;
     bool is_list;
@@ -48,7 +49,6 @@ static void write_quoted(struct writer *to, const char *text, size_t length)
     memory_free(room);
 }
 
-/* Writes a key. */
 static void write_start(struct writer *to, const char *before, const char *key)
 {
     write_string(to, before);
@@ -121,14 +121,14 @@ void brief_real(struct brief_document *document, const char *key, const char *co
     add_column(document, column ? column : key);
 }
 
-/* The length of a text up to a NUL. */
+/* Returns the length of a text up to a NUL. */
 static size_t length_of(const struct name *name)
 {
     const char *end = memchr(name->text, '\0', name->length);
     return end ? (size_t)(end - name->text) : name->length;
 }
 
-/* How many characters of a text may be written. */
+/* Returns how many characters of a text may be written. */
 static size_t most_characters(const char *text, size_t length)
 {
     char room[4 * LONGEST_DATA * JSON_STRING_ROOM];
@@ -192,7 +192,7 @@ bool brief_can_quote(const struct name *name)
            shown_first(name->text, name->length, LONGEST_DATA) == name->length;
 }
 
-/* Marks what does not fit (Z7). */
+/* Marks the objects that do not fit (Z7). */
 static void fit(struct brief_document *document)
 {
     size_t bytes = 0, rest = 0;
@@ -209,7 +209,7 @@ static void fit(struct brief_document *document)
         }
 }
 
-/* The evidence of a cause, if it fits. */
+/* Returns the evidence of a cause, if it fits. */
 static const struct brief_object *evidence_of(const struct brief_document *document, size_t item)
 {
     for (size_t i = 0; i < document->count; i++) {
@@ -220,7 +220,7 @@ static const struct brief_object *evidence_of(const struct brief_document *docum
     return NULL;
 }
 
-/* Whether an object of a part is written. `last`: the last cause that is. */
+/* Whether an object of a part is written. `last` is the last cause that is written. */
 static bool is_written(const struct brief_object *object, enum brief_part part, size_t last)
 {
     return object->part == part && !object->left_out &&
@@ -263,7 +263,7 @@ static void write_part(const struct brief_document *document, struct writer *to,
     write_string(to, parts[part].is_list ? "]" : "");
 }
 
-/* Writes how many objects of a part are left out. Returns whether any is. */
+/* Writes how many objects of a part are left out. Returns whether there are any. */
 static bool write_count(const struct brief_document *document, struct writer *to,
                         enum brief_part part, const char *before)
 {

@@ -1,5 +1,5 @@
 /*
-** The document of a brief: its objects, and which of them fit (Z2, Z5, Z7).
+** The document of a brief: its objects, and the selection of those that fit (Z2, Z5, Z7).
 */
 #ifndef TRACEDIFF_BRIEF_DOCUMENT_H
 #define TRACEDIFF_BRIEF_DOCUMENT_H
@@ -7,7 +7,7 @@
 #include "base/names.h"
 #include "chart/writer.h"
 
-/* In the order of the document; evidence is inside of its cause. */
+/* In the order of the document. Evidence is nested in its cause. */
 enum brief_part {
     BRIEF_VERDICT,
     BRIEF_CERTAINTY,
@@ -16,7 +16,7 @@ enum brief_part {
     BRIEF_COMPARABILITY,
     BRIEF_DIAGNOSES,
     BRIEF_CAUSES,
-    BRIEF_REST, /* one for each cause that may be the last, and 0: none; one is written */
+    BRIEF_REST, /* one per cause that may be the last, and 0 for none; only one is written */
     BRIEF_GRAPHS,
     BRIEF_WORK,
     BRIEF_CAUTIONS,
@@ -35,17 +35,17 @@ struct brief_object {
 
 /* A zeroed struct is empty. */
 struct brief_document {
-    struct brief_object *objects; /* of a part in the order of their items */
+    struct brief_object *objects; /* within a part, in the order of their items */
     size_t count, capacity;
-    struct writer columns; /* of the query of the last object */
+    struct writer columns; /* columns in the query of the last object */
     bool failed;           /* out of memory */
 };
 
-/* Begins an object. Evidence and the rest have the item of their cause. */
+/* Begins an object. `item` of evidence and of the rest is the item of their cause. */
 void brief_begin(struct brief_document *document, enum brief_part part, size_t item);
 
-/* Add a member to the last object. NULL and what is no number are left out. `column`: the number is
-** in the query of the object, by this column; NULL: by one of the name of the key. */
+/* Add a member to the last object. NULL and NAN are left out. `column` is the column of the number
+** in the object's query; NULL: the column has the name of the key. */
 void brief_text(struct brief_document *document, const char *key, const char *text);
 void brief_query(struct brief_document *document, const char *key, const struct writer *sql);
 void brief_integer(struct brief_document *document, const char *key, const char *column,
@@ -53,7 +53,7 @@ void brief_integer(struct brief_document *document, const char *key, const char 
 void brief_real(struct brief_document *document, const char *key, const char *column,
                 double number);
 
-/* The same with text of a trace (Z5); `asked`: its query has it, too. */
+/* The same for text from a trace (Z5). `asked`: the object's query has it, too. */
 void brief_data(struct brief_document *document, const char *key, const struct name *text,
                 bool asked);
 
@@ -63,7 +63,7 @@ void brief_end(struct brief_document *document, struct writer *from);
 /* Whether a name can be in queries (Z5). */
 bool brief_can_quote(const struct name *name);
 
-/* Writes what fits (Z7). */
+/* Writes the objects that fit (Z7). */
 void brief_document_write(struct brief_document *document, struct writer *to);
 
 void brief_document_clear(struct brief_document *document);

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-/* Work of one operator, shapes, types and kernel. Arrays are by side. */
+/* Work with one operator, shapes, types and kernel. Arrays are by side. */
 struct evidence_row {
     const struct name *keys[DEVICE_EVIDENCE]; /* NULL: none */
     struct keyed_sums sums[2];
@@ -57,7 +57,7 @@ static bool list_rows(const struct keyed *keyed, int key, const struct name *nam
     return true;
 }
 
-/* Adds up rows of the same keys, which are in order. Returns how many are left. */
+/* Merges rows with equal keys; rows are sorted by key. Returns the number of remaining rows. */
 static size_t join_rows(struct evidence_row *rows, size_t count)
 {
     size_t joined = 0;

@@ -5,7 +5,7 @@
 #include "functions/facts/work_sums.h"
 #include "text/ascii.h"
 
-/* Whether a value is a number that is not 0, or a text that begins with one. */
+/* Whether a value is a number other than 0, or a text that begins with one. */
 static bool is_on(const struct checks *checks, const struct check_value *value)
 {
     const char *text =
@@ -20,7 +20,7 @@ static bool is_option(const struct checks *checks, const struct check *check, co
            strcmp(checks->texts.items[check->item].text, option) == 0;
 }
 
-/* Finds what checks say of both traces. */
+/* Summarizes the checks of both traces. */
 static void look_at_checks(const struct checks *checks, struct brief_facts *facts)
 {
     for (size_t i = 0; i < checks->count; i++) {
@@ -87,6 +87,6 @@ void brief_facts_close(struct brief_facts *facts)
     keyed_clear(&facts->device);
     if (facts->of != &facts->asked)
         return;
-    facts->asked.pair = (struct call_pair){.open = false}; /* the answer closes it */
+    facts->asked.pair = (struct call_pair){.open = false}; /* the answer owns and closes it */
     facts_close(&facts->asked);
 }

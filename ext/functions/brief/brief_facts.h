@@ -1,5 +1,5 @@
 /*
-** What a brief asks of both traces beside the answer.
+** Facts about both traces that a brief needs in addition to the answer.
 */
 #ifndef TRACEDIFF_BRIEF_FACTS_H
 #define TRACEDIFF_BRIEF_FACTS_H
@@ -8,21 +8,21 @@
 #include "functions/answer/call_answer.h"
 
 struct brief_facts {
-    double silent[2]; /* by side: the part of a step in which nothing is recorded of the host */
-    int64_t matter, may_matter; /* checks */
+    double silent[2]; /* by side: fraction of a step without recorded host events */
+    int64_t matter, may_matter; /* numbers of checks */
     bool has_shapes, has_stacks, lacks_ranks;
-    struct answer_facts *of; /* whose checks, work and device work queries ask for */
+    struct answer_facts *of; /* source of the checks, work and device work in queries */
     /* private */
-    struct answer_facts asked; /* of all steps that were asked for (Z7) */
+    struct answer_facts asked; /* with all requested steps (Z7) */
     struct keyed device;
     const struct keyed *own;
 };
 
-/* `all`: queries ask for all steps that the call asks for. On failure, fills call->failure; to be
-** closed then, too. */
+/* `all`: queries cover all steps that the call requests. On failure, fills call->failure. Close the
+** facts in this case, too. */
 bool brief_facts_find(struct answer *answer, bool all, struct brief_facts *facts);
 
-/* As device_evidence_find(), of the steps that queries ask for. */
+/* Like device_evidence_find(), in the steps that queries cover. */
 bool brief_device_find(struct brief_facts *facts, int key,
                        const struct name *name, struct evidence *evidence, bool *found);
 

@@ -8,20 +8,20 @@
 #include "sqlite/sql_function.h"
 #include "text/shown.h"
 
-/* Z6: characters of an argument, and of all, beyond which it is a parameter. */
+/* Z6: an argument becomes a parameter if it, or all together, have more characters than this. */
 enum { LONGEST_ARGUMENT = 200, SHORT_ARGUMENT = 20, LONGEST_ARGUMENTS = 250 };
 
-enum { LONGEST_CHOSEN = 50 /* Z7: characters of ranks, or of steps */ };
+enum { LONGEST_CHOSEN = 50 /* Z7: most characters of a list of ranks or steps */ };
 
-/* Arguments by place. */
+/* Positions of arguments. */
 enum { ITERATIONS = 4, CLOCK = 6, DIAGNOSES = 10, LAST_LOG = 12 };
 
-/* While arguments are read. */
+/* State while arguments are read. */
 struct given {
     struct brief_queries *queries;
     int count;
     bool is_text[BRIEF_ARGUMENTS], is_shown[BRIEF_ARGUMENTS];
-    int64_t lengths[BRIEF_ARGUMENTS]; /* characters; 0 of NULL */
+    int64_t lengths[BRIEF_ARGUMENTS]; /* characters; 0 for NULL */
 };
 
 static int take_argument(void *to, sqlite3_stmt *row)
@@ -37,7 +37,7 @@ static int take_argument(void *to, sqlite3_stmt *row)
     return given->queries->arguments[i] ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Reads the arguments, and replaces those that are no literals by their names (Z6). */
+/* Reads the arguments, and replaces arguments that cannot be literals by their names (Z6). */
 static bool read_arguments(struct call *call, struct given *given)
 {
     struct brief_queries *queries = given->queries;
@@ -53,7 +53,7 @@ static bool read_arguments(struct call *call, struct given *given)
     bool done = text ? sql_run(call, text, take_argument, given) == SQLITE_OK
                      : failure_memory(&call->failure);
     sqlite3_free(text);
-    if (done) { /* queries leave diagnoses out, by a term of their own where this may be */
+    if (done) { /* queries omit diagnoses; where that matters, they have a condition */
         sqlite3_free(queries->arguments[DIAGNOSES]);
         bool more = false;
         for (int i = DIAGNOSES + 1; i < BRIEF_ARGUMENTS; i++)
@@ -75,7 +75,7 @@ static bool read_arguments(struct call *call, struct given *given)
     return done;
 }
 
-/* Writes ranks as an argument. Returns its length without quotes. */
+/* Writes ranks in the form of an argument. Returns its length without quotes. */
 static size_t write_chosen_ranks(struct writer *text, const struct selection *ranks)
 {
     struct writer own = {0};
@@ -93,7 +93,7 @@ static size_t write_chosen_ranks(struct writer *text, const struct selection *ra
     return length;
 }
 
-/* Writes the steps of a side that are compared as an argument. Returns its length. */
+/* Writes the compared steps of a side in the form of an argument. Returns its length. */
 static int64_t write_iterations(struct call *call, struct writer *text, const struct given *given,
                                 const struct call_pair *pair, int side)
 {
@@ -157,7 +157,7 @@ static bool is_named(const char *word, size_t length, const char *expected)
     return length == strlen(expected) && memcmp(word, expected, length) == 0;
 }
 
-/* Whether a word stands for an argument. */
+/* Whether a placeholder includes an argument. */
 static bool stands_for(const char *word, size_t length, int argument, const char *name)
 {
     return is_named(word, length, name) || is_named(word, length, "given") ||
