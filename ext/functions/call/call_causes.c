@@ -20,7 +20,7 @@ static bool sum_up_side(struct call *call, struct causes_side *side, struct fami
            families_add(families, &opened->trace, stopper, &call->failure);
 }
 
-/* Begins the attribution of the own steps of the ranks of a job. */
+/* Begins the attribution of each rank's own steps in a job. */
 static bool open_ranks(struct call *call, const struct call_causes_request *request, int number,
                        struct causes_side *side, const struct call_trace *opened)
 {

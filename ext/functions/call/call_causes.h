@@ -1,5 +1,5 @@
 /*
-** The causes of the difference of two sides that a call has opened (L1 to L3).
+** The causes of the difference between the two opened sides of a call (L1 to L3).
 */
 #ifndef TRACEDIFF_CALL_CAUSES_H
 #define TRACEDIFF_CALL_CAUSES_H
@@ -12,14 +12,14 @@
 struct causes_side {
     struct attribution *attribution;
     struct attributed_step total;
-    struct attribution *own; /* of a job: the steps of all ranks, each by itself */
+    struct attribution *own; /* in a job: the steps of each rank by itself */
     struct step_choice steps;
 };
 
 struct call_causes {
     const struct call_trace *opened; /* control and test */
     struct causes causes;
-    struct cause_rates rates; /* found where they are asked for (W9) */
+    struct cause_rates rates; /* found on demand (W9) */
     struct families families;
     struct drains drains;
     struct drain_side waits[2];
@@ -28,11 +28,11 @@ struct call_causes {
 
 struct call_causes_request {
     enum step_clock clock;
-    size_t shown; /* L3 */
-    const struct selection *iterations[2]; /* NULL: as the arguments say */
+    size_t shown; /* most causes before merging (L3) */
+    const struct selection *iterations[2]; /* NULL: from the arguments */
 };
 
-/* On failure, fills call->failure; to be closed then, too. */
+/* On failure, fills call->failure. Close it in this case, too. */
 bool call_causes_find(struct call *call, const struct call_causes_request *request,
                       const struct call_trace *opened, struct call_causes *found);
 

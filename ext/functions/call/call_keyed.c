@@ -10,26 +10,26 @@
 #include "functions/args/shapes.h"
 #include "functions/args/sync_args.h"
 
-/* Where args are read from, and what is made of them beside the keys. */
+/* Source of args, and the results that share the pass over the file with the keys. */
 struct args_source {
     struct call *call;
-    struct names *names; /* that values get */
-    bool keeps; /* what the rest of an answer needs */
-    struct kernel_work *work; /* NULL: not asked for */
-    struct work *found;       /* of the same */
+    struct names *names; /* table of the values' names */
+    bool keeps; /* also read the args that the rest of an answer needs */
+    struct kernel_work *work; /* NULL: not requested */
+    struct work *found;       /* result of `work` */
     bool wants_transfers, wants_peaks;
     struct ideal_times ideal;
     struct keyed_request *request;
 };
 
-/* The args to read of a file. */
+/* The args to read from a file. */
 struct args_list {
     const char *keys[KEYED_ARGS + SYNC_KEYS + WORK_ARGS + COLLECTIVE_ARGS];
     uint32_t *values[KEYED_ARGS + SYNC_KEYS + WORK_ARGS + COLLECTIVE_ARGS];
     int count;
 };
 
-/* Adds a key, whose values may be NULL: it is not wanted. */
+/* Adds a key, unless its values are NULL. */
 static void add_key(struct args_list *list, const char *key, uint32_t *values)
 {
     if (!values)
@@ -38,7 +38,7 @@ static void add_key(struct args_list *list, const char *key, uint32_t *values)
     list->values[list->count++] = values;
 }
 
-/* The values of a key that is wanted already; NULL: it is not. */
+/* Returns the values of a requested key; NULL: not requested. */
 static uint32_t *find_values(const struct args_list *list, const char *key)
 {
     for (int i = 0; i < list->count; i++)
@@ -47,8 +47,8 @@ static uint32_t *find_values(const struct args_list *list, const char *key)
     return NULL;
 }
 
-/* Adds keys of which others may be wanted already: what is wanted twice is read once. Their values
-** may be NULL. */
+/* Adds keys, some of which may be requested already, and lets equal keys share one read. Their
+** values may be NULL. */
 static void share_keys(struct args_list *list, const char *const *keys, uint32_t *const *values,
                        int count, size_t rows)
 {
@@ -63,7 +63,7 @@ static void share_keys(struct args_list *list, const char *const *keys, uint32_t
     }
 }
 
-/* Takes the values of such keys that were read. */
+/* Copies the values of shared keys after reading. */
 static void take_shared(const struct args_list *list, const char *const *keys,
                         uint32_t *const *values, int count, size_t rows)
 {
@@ -76,7 +76,7 @@ static void take_shared(const struct args_list *list, const char *const *keys,
     }
 }
 
-/* Computes the work of the file from what was read. */
+/* Computes the work of the file from its args. */
 static bool find_work(struct args_source *source, const struct args_list *list,
                       const struct trace_file *file)
 {
@@ -100,7 +100,7 @@ static bool name_collective(struct args_source *source, const struct collective_
     return !name || *value != NAME_NONE || failure_memory(&source->call->failure);
 }
 
-/* Sets the keys of collectives, and their bytes (F8), from what was read. */
+/* Sets the keys of collectives, and their bytes (F8), from the args. */
 static bool find_collectives(struct args_source *source, struct collective_args *args,
                              const struct args_list *list, struct trace_file *file,
                              uint32_t *const *values)
@@ -176,7 +176,7 @@ static bool read_args(void *from, struct trace_file *file, uint32_t *const *valu
     return done;
 }
 
-/* Adds a file, with the work of its operators if it is asked for. */
+/* Adds a file, with the work of its operators if it is requested. */
 static bool add_keyed_file(struct call *call, struct keyed *keyed, struct keyed_request *request,
                            bool keeps)
 {

@@ -1,5 +1,5 @@
 /*
-** The producer of functions whose rows come from files that hold one JSON array (list.h).
+** A producer for functions whose rows come from files with one JSON array (list.h).
 */
 #ifndef TRACEDIFF_CALL_LIST_H
 #define TRACEDIFF_CALL_LIST_H
@@ -10,20 +10,20 @@
 struct list_rows {
     struct call *call;
     struct result *result;
-    const char *path; /* of the file that is read */
+    const char *path; /* of the current file */
     struct list *list;
-    void *state; /* of the function */
+    void *state; /* the function's own state */
 };
 
 /* Takes an element; false on failure, with call->failure filled. */
 typedef bool take_element(struct list_rows *rows, const struct token *element);
 
-/* Goes through the files that the first argument names; `member` and `kind` as in list_open().
-** `take` gets each element, `end` follows the last one of a file; it may be NULL. */
+/* Reads the files that the first argument names; `member` and `kind` are like in list_open().
+** `take` gets each element. `end` is called after the last element of a file; it may be NULL. */
 int call_list_rows(struct call *call, const char *member, const char *kind, take_element *take,
                    void (*end)(struct list_rows *rows), void *state, struct rows **rows);
 
-/* Adds the two columns that every such function begins with. */
+/* Adds the first two columns, which all such functions share. */
 void add_list_file(struct list_rows *rows);
 
 /* clang-format off */

@@ -2,13 +2,13 @@
 
 #include "sqlite/json_array.h"
 
-/* A member of an object if it is strict JSON; its key is bound to ?1 and its value to ?2.
-** json_each() is not used because a user's table could hide it (S11). */
+/* Reads a member of an object, whose key is bound to ?1 and value to ?2; fails unless both are
+** strict JSON. json_each() is not used because a user's table could hide it (S11). */
 static const char member_sql[] = "SELECT ?1 ->> '$', ?2 ->> '$'"
                                  " FROM (SELECT '{' || ?1 || ':' || ?2 || '}' AS m)"
                                  " WHERE json_type(m) IS NOT NULL AND (?3 OR json_valid(m))";
 
-/* Whether the key of a row is new (T17). */
+/* Sets `*new` to whether the key of a row is new (T17). */
 static int know_key(struct names *seen, sqlite3_stmt *row, bool *new)
 {
     const char *key = (const char *)sqlite3_column_text(row, 0);

@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "functions/args/sync_args.h"
 
-/* Finds the work of the files of a trace, and adds their sites. */
+/* Finds the work in the files of a trace, and adds their sites. */
 static bool find_work(struct call *call, struct call_simulation *simulation,
                       struct sim_sites *sites)
 {
@@ -64,7 +64,7 @@ static bool make(struct call *call, struct call_simulation *simulation,
     return check(call, simulation);
 }
 
-/* Chooses the steps that are simulated. */
+/* Chooses the steps to simulate. */
 static bool choose_sample(struct call *call, struct call_simulation *simulation, size_t most)
 {
     const struct call_trace *opened = simulation->opened;

@@ -5,13 +5,13 @@
 #include "base/memory.h"
 #include "trace/opening.h"
 
-/* What the arguments of a call say about a trace. */
+/* A trace and its selections according to the arguments of a call. */
 struct wanted_trace {
     struct trace_paths paths;
     struct selection ranks, iterations;
-    bool of_steps; /* iterations are chosen */
+    bool of_steps; /* the function selects iterations */
     struct step_patterns steps;
-    const char *subject; /* its name in errors */
+    const char *subject; /* the trace's name in errors */
     char *quoted;        /* owned; NULL: none */
 };
 

@@ -1,6 +1,6 @@
 /*
-** Opens the trace that an argument of a call names, and selects the ranks and steps that other
-** arguments give.
+** Opens the trace that an argument of a call names, and selects the ranks and steps given by other
+** arguments.
 */
 #ifndef TRACEDIFF_CALL_TRACE_H
 #define TRACEDIFF_CALL_TRACE_H
@@ -11,25 +11,25 @@
 #include "trace/common_ranks.h"
 
 struct call_trace_request {
-    int side;         /* as of argument_of() */
-    bool capture;     /* the trace is that of a capture */
-    bool whole;       /* all ranks and steps, whatever the arguments say */
-    const char *path; /* NULL: an argument names the trace; else this does */
-    enum selection_kind default_ranks; /* if there is an argument for ranks */
+    int side;         /* side in argument_of() */
+    bool capture;     /* open the trace of a graph capture */
+    bool whole;       /* all ranks and steps, whatever the arguments select */
+    const char *path; /* path of the trace; NULL: an argument names it */
+    enum selection_kind default_ranks; /* default of the argument for ranks */
     enum trace_use use;
-    const bool *phases;  /* as in struct load_options */
-    const char *subject; /* name of the trace in errors, as `control`; NULL: `the trace` */
-    bool of_profiler;    /* steps are those of T11, as for 'first' (T23.3), without a pattern */
-    bool job;            /* the ranks are a job, whatever the arguments say */
-    /* NULL: as the arguments say, like `iterations`; SELECT_DEFAULT is as without the argument. */
+    const bool *phases;  /* wanted phases, like in struct load_options */
+    const char *subject; /* name of the trace in errors, such as `control`; NULL: `the trace` */
+    bool of_profiler;    /* without a pattern, steps come from T11, like with 'first' (T23.3) */
+    bool job;            /* the ranks are one job, whatever the arguments say */
+    /* NULL: from the arguments, like `iterations`. SELECT_DEFAULT acts like a missing argument. */
     const struct selection *ranks;
     const struct selection *iterations;
-    bool quoted;         /* errors quote the argument's text instead of `subject` */
+    bool quoted;         /* errors quote the text of the argument instead of `subject` */
 };
 
 struct call_trace {
     struct trace trace;
-    struct step_choice steps; /* filled if the function has an argument for iterations */
+    struct step_choice steps; /* set if the function has an argument for iterations */
     bool job;                 /* the ranks are one job (Q1) */
 };
 
@@ -37,50 +37,50 @@ struct call_trace {
 bool call_trace_open(struct call *call, const struct call_trace_request *request,
                      struct call_trace *opened);
 
-/* The same for several traces, at most MOST_TRACES, whose files are read side by side. */
+/* The same for up to MOST_TRACES traces. Their files are read in parallel. */
 enum { MOST_TRACES = 2 };
 bool call_traces_open(struct call *call, const struct call_trace_request *requests, size_t count,
                       struct call_trace *opened);
 
-/* Reads what is selected: a copy of what is given, else what the argument says, unless it is -1. */
+/* Reads a selection: a copy of `given`, or else from the argument, unless its index is -1. */
 bool call_selection(struct call *call, const struct selection *given, int argument,
                     struct selection *selection);
 
-/* The same for control and test of a diff, whose files are read side by side. */
+/* The same for control and test of a comparison. Their files are read in parallel. */
 bool call_sides_open(struct call *call, struct call_trace *opened);
 
-/* What call_sides_open() opens, if it is not what the arguments say. */
+/* Overrides the selections of the arguments in call_sides_open(). */
 struct call_sides_request {
-    const struct selection *ranks[2]; /* as in struct call_trace_request, like `iterations` */
+    const struct selection *ranks[2]; /* like in struct call_trace_request */
     const struct selection *iterations[2];
     bool quoted;
 };
 bool call_sides_open_as(struct call *call, const struct call_sides_request *request,
                         struct call_trace *opened);
 
-/* Opens one of the ranks of a side that is open, and stays so as long, with steps as it was opened
-** with. On failure, as call_trace_open(). */
+/* Opens one rank of an open side, with the same steps. The side must stay open as long. On failure,
+** it acts like call_trace_open(). */
 bool call_trace_of_rank(struct call *call, const struct call_trace *from, int side, int64_t rank,
                         const struct selection *iterations, struct call_trace *opened);
 
-/* Finds the ranks that two traces have in common (Q1.4): if two or more are not left out, they are
-** compared as a job by default. */
+/* Finds the ranks that both traces have (Q1.4). If two or more of them remain, they are compared as
+** a job by default. */
 bool call_common_ranks(struct call *call, struct common_ranks *common);
 
 /* Does nothing to a zeroed struct. */
 void call_trace_close(struct call_trace *opened);
 
-/* A flag for each of a file's iterations: whether it is chosen. NULL: everything is. */
+/* Returns a flag for each of a file's iterations: whether it is chosen. NULL: everything is. */
 const unsigned char *call_trace_steps(const struct call_trace *opened, size_t member);
 
 /* Whether a chosen file has steps. */
 bool call_trace_has_steps(const struct call_trace *opened);
 
-/* Bytes of memory that the chosen files hold. */
+/* Returns the memory of the chosen files in bytes. */
 size_t call_trace_memory(const struct call_trace *opened);
 
 /* A complete producer: opens a trace and calls `add` for each of its files in turn, including
-** those that are not chosen. On failure, `add` fills call->failure. */
+** unchosen files. On failure, `add` fills call->failure. */
 int call_trace_rows(struct call *call, const struct call_trace_request *request, struct rows **rows,
                     void (*add)(struct call *call, struct result *result,
                                 const struct call_trace *opened, size_t member));

@@ -1,5 +1,6 @@
 /*
-** What undoing the causes of the difference of two sides that a call has opened would bring (E9).
+** Simulates how step times change if the causes of the difference between the two opened sides of a
+** call are undone (E9).
 */
 #ifndef TRACEDIFF_CALL_UNDO_H
 #define TRACEDIFF_CALL_UNDO_H
@@ -9,9 +10,9 @@
 #include "call_simulation.h"
 
 struct call_undo_request {
-    size_t most; /* as in struct undo_request, like all of these */
+    size_t most; /* like in struct undo_request, with the flags below */
     bool halves, hiders, cumulative, together;
-    size_t most_steps; /* how many steps of a side are simulated (E11); 0: all */
+    size_t most_steps; /* most simulated steps per side (E11); 0: all */
 };
 
 struct call_undo {
@@ -19,7 +20,7 @@ struct call_undo {
     struct undo undo;
 };
 
-/* On failure, fills call->failure; to be closed then, too. */
+/* On failure, fills call->failure. Close it in this case, too. */
 bool call_undo_find(struct call *call, const struct call_trace *opened, struct call_causes *found,
                     const struct call_undo_request *request, struct call_undo *undone);
 

@@ -21,7 +21,7 @@ const unsigned char served_of_events[EVENTS_COLUMNS] = {
     [EVENTS_EVENT] = SERVES_EQUAL,
 };
 
-/* SQLITE_ROW for the next value, SQLITE_DONE after the last one, or an error. */
+/* Returns SQLITE_ROW for the next value, SQLITE_DONE after the last one, or an error. */
 static int term_next(struct term_values *values)
 {
     bool first = !values->value;
@@ -46,8 +46,8 @@ int term_next_text(struct term_values *values, const char **text)
     return code;
 }
 
-/* Whether a text may equal a different text. SQLite compares a text that looks like a number
-** as a number if its expression has numeric affinity. */
+/* Whether a text may equal a different text: SQLite compares texts that look like numbers as
+** numbers if their expression has numeric affinity. */
 static bool looks_like_number(sqlite3_value *value)
 {
     const char *text = (const char *)sqlite3_value_text(value);
@@ -92,7 +92,7 @@ static int take_integers(struct event_filter *filter, const struct term *term,
     return code;
 }
 
-/* Applies a term on `ph` or `device` to the phases or kinds that are wanted. */
+/* Applies a term on `ph` or `device` to the wanted phases or kinds. */
 static int take_texts(struct event_filter *filter, const struct term *term)
 {
     struct term_values values = {.term = term};

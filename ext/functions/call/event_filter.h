@@ -1,12 +1,12 @@
 /*
-** Which events the terms of a query may match.
+** The events that the terms of a query may match.
 **
 ** A term is used only if the type of its value fits the column:
 ** 1. rank, iteration, stream, event: an integer, or a real with an integral value;
 ** 2. ts: a number;
 ** 3. other columns: a text that does not look like a number.
-** SQLite would convert any other value before it compares, so such a term is left to SQLite.
-** NULL equals nothing.
+** SQLite would convert any other value before comparing it, so such a term is left to SQLite. NULL
+** equals nothing.
 */
 #ifndef TRACEDIFF_EVENT_FILTER_H
 #define TRACEDIFF_EVENT_FILTER_H
@@ -76,8 +76,8 @@ struct term_values {
     sqlite3_value *value; /* NULL before the first */
 };
 
-/* SQLITE_ROW for the next value as text, without NULLs; SQLITE_DONE after the last one, or an
-** error. */
+/* Returns SQLITE_ROW for the next value as text, without NULLs; SQLITE_DONE after the last one, or
+** an error. */
 int term_next_text(struct term_values *values, const char **text);
 
 #endif

@@ -9,17 +9,17 @@
 
 enum { ROUND = 1 << 13 /* rows skipped between two checks for an interrupt */ };
 
-/* A file that the scan walks through. */
+/* A file in the scan. */
 struct event_part {
     size_t member;
     const struct columns *columns;
-    const uint32_t *rows;        /* row numbers in the order of the scan; NULL: file order */
-    size_t at, end;              /* the rows left, [at, end); taken from the end if descending */
-    int64_t low, high;           /* ns: ts must be from low to high, inclusive */
-    int64_t limit;               /* ns: T13 */
+    const uint32_t *rows;        /* row numbers in scan order; NULL: file order */
+    size_t at, end;              /* remaining rows, [at, end); taken from the end if descending */
+    int64_t low, high;           /* ns: inclusive bounds on ts */
+    int64_t limit;               /* ns: the limit in T13 */
     bool every;                  /* row_wanted() is true for every row */
-    unsigned char *names_wanted; /* by id, bits of name_use; NULL: all are wanted */
-    const struct steps *steps;   /* of the member */
+    unsigned char *names_wanted; /* by name id: bits of name_use; NULL: all are wanted */
+    const struct steps *steps;   /* steps of the member */
     unsigned char *steps_wanted; /* by index of steps->iterations; NULL: all are wanted */
 };
 
@@ -33,8 +33,8 @@ struct event_scan {
     bool begun;
     int64_t passed;             /* rows skipped; see ROUND */
     struct event_filter filter; /* its terms are valid only in event_scan_begin() */
-    unsigned names_used;        /* bits of name_use that the filter has */
-    int order;                  /* an event_column, or -1 */
+    unsigned names_used;        /* bits of name_use in the filter */
+    int order;                  /* sort column, an event_column, or -1 */
     bool descending;
 };
 
@@ -48,7 +48,7 @@ static const struct trace_member *member_of(const struct event_scan *scan, size_
     return &rows_of(scan)->opened.trace.members[member];
 }
 
-/* The origin of time of a member's rank, ns. */
+/* Returns the origin of time of a member's rank in ns. */
 static int64_t origin_of(const struct event_scan *scan, size_t member)
 {
     return rows_of(scan)->opened.trace.origins[member_of(scan, member)->rank_index];
@@ -127,7 +127,8 @@ static int has_path(const struct term *term, const char *path, bool *has)
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* Chooses the order of a part's rows. A term `name = ...` also narrows them to that name's. */
+/* Chooses the order of a part's rows. A term `name = ...` also narrows them to rows of this
+** name. */
 static int take_order(const struct event_scan *scan, struct event_part *part,
                       struct trace_file *file, struct failure *failure)
 {
@@ -153,7 +154,7 @@ static int take_order(const struct event_scan *scan, struct event_part *part,
     return SQLITE_OK;
 }
 
-/* How many of a file's rows have an event number below this one. */
+/* Returns how many rows of a file have an event number below `number`. */
 static size_t events_before(const struct columns *columns, int64_t number)
 {
     size_t row = 0;
@@ -218,8 +219,8 @@ static bool id_wanted(const struct event_scan *scan, const struct event_part *pa
     return !(scan->names_used & use) || (id != NAME_NONE && part->names_wanted[id] & use);
 }
 
-/* T4, T13: whether an analysis counts a row. The time of device work and syncs is that of
-** their launch, if they have one. */
+/* T4, T13: whether analyses count a row. Device work and syncs have the time of their launch, if
+** there is one. */
 static bool row_analysed(const struct event_scan *scan, const struct event_part *part, size_t row)
 {
     const struct columns *columns = part->columns;
@@ -249,7 +250,7 @@ static bool row_wanted(const struct event_scan *scan, const struct event_part *p
            integers_have(&scan->filter.numbers, columns->event[row]);
 }
 
-/* The next row of a part, which must not be empty. */
+/* Returns the next row of a part, which must not be empty. */
 static size_t next_row(const struct event_scan *scan, const struct event_part *part)
 {
     size_t i = scan->descending ? part->end - 1 : part->at;
@@ -264,7 +265,7 @@ static void drop_row(const struct event_scan *scan, struct event_part *part)
         part->at++;
 }
 
-/* Drops rows until the next one of the part is wanted. */
+/* Drops rows until the next row of the part is wanted. */
 static int settle_part(struct event_scan *scan, struct event_part *part, struct failure *failure)
 {
     for (; part->at < part->end && !row_wanted(scan, part, next_row(scan, part));
@@ -275,7 +276,7 @@ static int settle_part(struct event_scan *scan, struct event_part *part, struct 
     return SQLITE_OK;
 }
 
-/* The sort key of a row in the order of ts or dur. A missing time sorts first. */
+/* Returns the sort key of a row in the order of ts or dur. A missing time sorts first. */
 static wide_time order_time(const struct event_scan *scan, const struct event_part *part,
                             size_t row)
 {
@@ -294,7 +295,7 @@ static const struct name *event_name(const struct event_scan *scan, const struct
     return id == NAME_NONE ? NULL : &member_of(scan, part->member)->file->names.items[id];
 }
 
-/* Whether the next row of `a` comes before that of `b`; ties: the earlier file first. */
+/* Whether the next row of `a` comes before the next row of `b`; ties: the earlier file first. */
 static bool comes_first(const struct event_scan *scan, const struct event_part *a,
                         const struct event_part *b)
 {

@@ -4,7 +4,7 @@
 #include "text/number.h"
 #include "functions/args/shapes.h"
 
-/* Reads the node ids of the replays of a file; `*nodes` stays NULL if there are none. */
+/* Reads the node ids of the replays of a file. `*nodes` stays NULL if there are none. */
 static bool read_nodes(struct call *call, struct trace_file *file, int64_t **nodes)
 {
     const struct stopper *stopper = call_stopper(call);

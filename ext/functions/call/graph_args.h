@@ -1,5 +1,5 @@
 /*
-** What args say of graphs: the order of the work in a replay, and captures (A14, A15).
+** The args of graphs: the order of the work in a replay, and captures (A14, A15).
 */
 #ifndef TRACEDIFF_GRAPH_ARGS_H
 #define TRACEDIFF_GRAPH_ARGS_H
@@ -15,12 +15,12 @@ struct graph_args {
     size_t count;
 };
 
-/* Reads the captures of the capture of a call, if it is given, and the node ids of a trace if it is
-** or if they are `wanted`. On failure, fills call->failure. To be closed on failure, too. */
+/* Reads the captures of the call's argument, if it is given, and in this case, or if `wanted`, the
+** node ids of a trace. On failure, fills call->failure. Close them in this case, too. */
 bool graph_args_read(struct call *call, const struct trace *trace, bool wanted,
                      struct graph_args *args);
 
-/* What is known, as long as `args` stays. */
+/* Returns a view that is valid as long as `args`. */
 struct graph_knowledge graph_args_knowledge(const struct graph_args *args);
 
 /* Does nothing to a zeroed struct. */

@@ -8,17 +8,17 @@
 #include "step_rows.h"
 #include "step_text.h"
 
-#define KEPT_STEPS ((size_t)16 << 20) /* bytes of parts of steps that one call may keep */
+#define KEPT_STEPS ((size_t)16 << 20) /* bytes: most memory for the kept parts of a call's steps */
 
-/* The steps of a call, or one for all of them. */
+/* The steps of a call, or one total for all of them. */
 struct parts_rows {
     struct step_rows base; /* must be first */
     const struct step_parts *columns;
     struct call_trace opened;
     struct graph_args graphs;
     struct attribution *attribution;
-    struct families families; /* of paths */
-    bool total;               /* the only step is the sum of all */
+    struct families families; /* families of paths */
+    bool total;               /* the only step is the sum of all steps */
 };
 
 struct found_parts {

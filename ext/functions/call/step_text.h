@@ -1,5 +1,5 @@
 /*
-** What the name of a step says, as SQL shows it (T22).
+** Information in the name of a step, in SQL's format (T22).
 */
 #ifndef TRACEDIFF_STEP_TEXT_H
 #define TRACEDIFF_STEP_TEXT_H
@@ -8,7 +8,7 @@
 #include "sqlite/table_function.h"
 #include "naming/step_form.h"
 
-/* The phase, in small letters; NULL if out of memory, like the next. To be freed by
+/* Returns the phase in small letters. Both functions return NULL if out of memory. Free with
 ** sqlite3_free(). */
 static inline char *step_phase(const struct step_form *form)
 {
@@ -18,7 +18,7 @@ static inline char *step_phase(const struct step_form *form)
     return text;
 }
 
-/* The phase and the size, rounded up. */
+/* Returns the phase and the size, rounded up. */
 static inline char *step_stratum(const struct step_form *form)
 {
     char *phase = step_phase(form);
