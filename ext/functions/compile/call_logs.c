@@ -36,7 +36,7 @@ static bool add_beside(struct call *call, const char *path, struct trace_paths *
     return done;
 }
 
-/* Whether two paths are of one directory. */
+/* Whether two paths have the same directory. */
 static bool are_beside(const char *a, const char *b)
 {
     size_t length = (size_t)(path_name(a) - a);

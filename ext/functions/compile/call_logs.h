@@ -21,27 +21,26 @@
     {"rank", "INTEGER", "rank in the file's name, else in its records; NULL: none"}
 /* clang-format on */
 
-/* Reads them all. False on failure, with call->failure filled; the log is to be cleared then,
-** too. */
+/* Reads all logs. False on failure, with call->failure filled. Clear the log in this case, too. */
 bool call_logs_read(struct call *call, int argument, struct compile_log *log);
 
-/* The same for an optional argument: if it is not given, the logs beside the files of a trace, of
-** which there may be none; '' means no log. */
+/* The same for an optional argument. Without it, reads the logs beside the files of a trace, if
+** there are any; '' means no log. */
 bool call_logs_of_trace(struct call *call, int argument, const struct trace *trace,
                         struct compile_log *log);
 
 /* A complete producer: reads the logs and calls `add` for each process in turn, in the order of
-** files, or of `whole`, once. */
+** files, or only once if `whole`. */
 typedef void add_log_rows(struct result *result, const struct compile_log *log, size_t process);
 int call_log_rows(struct call *call, struct rows **rows, add_log_rows *add, bool whole);
 
-/* File and rank of a process. */
+/* Adds the file and the rank of a process. */
 void result_process(struct result *result, const struct compile_log *log, size_t process);
 
-/* A text of the log; NULL for NAME_NONE. */
+/* Adds a text of the log; NULL for NAME_NONE. */
 void result_log_text(struct result *result, const struct compile_log *log, uint32_t text);
 
-/* Adds what was written and clears it; nothing is NULL. */
+/* Adds the written text and empties the writer; an empty text is NULL. */
 void result_log_written(struct result *result, struct writer *text);
 
 #endif

@@ -1,5 +1,5 @@
 /*
-** compilations: what torch.compile compiled.
+** compilations: the compilations of torch.compile.
 */
 #include "call_logs.h"
 

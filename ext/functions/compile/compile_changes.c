@@ -11,15 +11,15 @@
 #define LONGER_RATIO 1.5
 #define LONGER_NS INT64_C(1000000000)
 
-/* While changes are found. */
+/* State of the search for changes. */
 struct change_search {
     struct compile_changes *changes;
     const struct compile_log *const *logs;
     const bool *const *used;
     const struct stopper *stopper;
     struct failure *failure;
-    struct names keys; /* `function file`; the ids are indices of changes */
-    uint32_t *of[2];   /* by side and compilation: its change */
+    struct names keys; /* `function file`; ids are indices of changes */
+    uint32_t *of[2];   /* by side and compilation: index of its change */
 };
 
 static bool is_used(const struct change_search *search, int side, size_t compilation)
@@ -28,7 +28,8 @@ static bool is_used(const struct change_search *search, int side, size_t compila
     return !search->used[side] || search->used[side][log->compilations[compilation].process];
 }
 
-/* Writes the name of a function; that of one that goes on after a break without the line. */
+/* Writes the name of a function. The name of a function resumed after a graph break loses its line
+** number. */
 static void write_function(struct writer *to, const struct name *name)
 {
     static const char resume[] = "torch_dynamo_resume_in_", at[] = "_at_";
@@ -64,7 +65,8 @@ static uint32_t adopt(struct change_search *search, int side, uint32_t text)
     return id;
 }
 
-/* The change of a compilation's function, which is added if it is new; UINT32_MAX on failure. */
+/* Returns the change of a compilation's function, and adds it if it is new; UINT32_MAX on
+** failure. */
 static uint32_t change_of(struct change_search *search, int side, const struct compilation *of)
 {
     struct compile_changes *changes = search->changes;
@@ -137,7 +139,7 @@ static bool add_compilation(struct change_search *search, int side, uint32_t num
     return search->failure->code == FAILURE_NONE;
 }
 
-/* The breaks of a side that count, by place and reason: keys of a table. */
+/* Adds the graph breaks of a side that count. `seen` has their places and reasons. */
 static bool add_breaks(struct change_search *search, int side, struct names *seen)
 {
     struct compile_changes *changes = search->changes;
@@ -178,7 +180,7 @@ static bool add_breaks(struct change_search *search, int side, struct names *see
     return search->failure->code == FAILURE_NONE;
 }
 
-/* CL14: the first that holds. */
+/* CL14: returns the first kind that applies. */
 static enum compile_change_kind kind_of(const struct compile_change *change)
 {
     const struct compile_side *control = &change->sides[0], *test = &change->sides[1];
@@ -206,7 +208,7 @@ static enum compile_change_kind kind_of(const struct compile_change *change)
                                                                                   : CHANGE_NONE;
 }
 
-/* Finds the ranks of test on which functions are compiled more often than on others. */
+/* Finds the ranks of test that compile functions more often than other ranks. */
 static bool find_ranks(struct change_search *search)
 {
     const struct compile_log *log = search->logs[1];

@@ -1,5 +1,5 @@
 /*
-** compile_diff: what the compiler did otherwise in test, function by function.
+** compile_diff: differences in compilation between control and test, by function.
 */
 #include "compile_changes.h"
 
@@ -52,7 +52,7 @@ static void write_breaks(struct writer *text, const struct compile_changes *chan
         write_string(&both, found->reason == NAME_NONE ? "" : names[found->reason].text);
         write_string(text, written++ > 0 ? ", " : "[");
         write_string(text, "\"");
-        for (size_t k = 0; k < both.length; k++) /* names hold no control characters but these */
+        for (size_t k = 0; k < both.length; k++) /* names contain no other control characters */
             if (both.bytes[k] == '"' || both.bytes[k] == '\\') {
                 write_string(text, "\\");
                 write_bytes(text, &both.bytes[k], 1);
@@ -105,7 +105,7 @@ static void add_change(struct result *result, const struct compile_changes *chan
     result_log_written(result, &ranks);
 }
 
-/* Reads the logs of a side, and finds those that belong to its traces, if there are any. */
+/* Reads the logs of a side, and matches them with its traces, if there are any. */
 static bool read_side(struct call *call, int side, struct compile_join *join, bool *has_trace)
 {
     const struct call_trace_request request = {

@@ -1,5 +1,5 @@
 /*
-** compile_events: the spans of the compiler.
+** compile_events: the compiler's spans.
 */
 #include "call_logs.h"
 

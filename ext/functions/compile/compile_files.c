@@ -1,5 +1,5 @@
 /*
-** compile_files: the processes of logs, and what is wrong with these.
+** compile_files: the processes in logs, and the problems of the logs.
 */
 #include "call_logs.h"
 
@@ -23,7 +23,7 @@ static const struct table_column columns_of_log_files[] = {
 
 static const struct argument arguments_of_log_files[] = {{LOG_ARGUMENT}};
 
-/* The earliest or latest of a time of records and one of events. */
+/* Returns the earlier or later of a time from records and a time from events. */
 static int64_t time_of(const struct compile_process *process, int64_t local, int64_t event,
                        bool earliest)
 {

@@ -10,7 +10,7 @@ struct joined_step {
     int64_t number, start, end;
 };
 
-/* A file while its compilations are found. */
+/* State of the search for a file's compilations. */
 struct file_join {
     struct call *call;
     struct compile_join *join;
@@ -18,7 +18,7 @@ struct file_join {
     struct compile_regions regions;
     struct joined_step *steps;
     size_t step_count;
-    struct compile_process *process; /* NULL: no log belongs to the file */
+    struct compile_process *process; /* NULL: the file has no log */
 };
 
 static bool has_pid(const struct trace_file *file, int64_t pid)
@@ -30,14 +30,14 @@ static bool has_pid(const struct trace_file *file, int64_t pid)
     return false;
 }
 
-/* Whether a process and a file have time in common, or it is not known. */
+/* Whether a process and a file overlap in time, or might. */
 static bool shares_time(const struct compile_process *process, const struct trace_file *file)
 {
     return process->first_event == NUMBER_NONE ||
            (process->first_event <= file->last && process->last_event >= file->first);
 }
 
-/* CL11: how well a process fits a file, from 1, the best; 0: not at all. */
+/* CL11: rates how well a process fits a file, from 1, the best; 0: not at all. */
 static int fit_of(const struct file_join *at, const struct compile_process *process, bool only)
 {
     bool same = process->rank == at->member->rank;
@@ -49,7 +49,7 @@ static int fit_of(const struct file_join *at, const struct compile_process *proc
                                                    : 0;
 }
 
-/* CL11: the process of the log that belongs to the file. */
+/* CL11: chooses the process of the log that belongs to the file. */
 static void choose_process(struct file_join *at, size_t members)
 {
     struct compile_log *log = &at->join->log;
@@ -67,14 +67,14 @@ static void choose_process(struct file_join *at, size_t members)
         at->process = process;
     }
     if (several && best > 1)
-        at->process = NULL; /* a log of another run is worse than none */
+        at->process = NULL; /* a log of another run is worse than no log */
     if (at->process)
         at->join->used[at->process - log->processes] = true;
 }
 
-#define PREFIX_NS 1000000 /* prefixes are cut to it */
+#define PREFIX_NS 1000000 /* resolution of the times in prefixes */
 
-/* Compilations whose start a region holds, by a clock. */
+/* Counts the compilations that start inside a region, given a clock. */
 static size_t held_by(const struct file_join *at, const struct log_clock *clock)
 {
     const struct compile_log *log = &at->join->log;
@@ -94,7 +94,7 @@ static size_t held_by(const struct file_join *at, const struct log_clock *clock)
     return held;
 }
 
-/* CL4.3: finds the clock of a log without one by the trace. */
+/* CL4.3: aligns the clock of a log that has none of its own with the trace. */
 static void find_clock(struct file_join *at)
 {
     enum { MOST_TRIED = 64 };
@@ -129,7 +129,8 @@ static int joined_order(const void *a, const void *b)
     return COMPARE(x->number, y->number);
 }
 
-/* The chosen steps of the file, those of one number as one (A2.6); without steps, all of it. */
+/* Lists the chosen steps of the file, merging steps with equal numbers (A2.6). Without steps, the
+** whole file is one. */
 static bool find_steps(struct file_join *at, const unsigned char *chosen)
 {
     const struct steps *steps = at->member->steps;
@@ -192,13 +193,13 @@ static void take_name(const struct name *name, const char **text, size_t *length
     *length = name ? name->length : 0;
 }
 
-/* When a compilation ends; the start, if that is not known. */
+/* Returns the end of a compilation, or its start if the end is unknown. */
 static int64_t end_of(const struct compilation *of)
 {
     return of->dur > 0 ? of->start + of->dur : of->start;
 }
 
-/* Adds the compilations of the log, and the outermost spans that are none. */
+/* Adds the compilations of the log, and its outermost spans outside of compilations. */
 static bool add_logged(struct file_join *at)
 {
     const struct compile_log *log = &at->join->log;
@@ -244,7 +245,7 @@ static bool add_logged(struct file_join *at)
     return done;
 }
 
-/* Whether the log has a compilation at the time of a region. */
+/* Whether the log has a compilation that overlaps a region. */
 static bool is_logged(const struct file_join *at, const struct compile_region *region)
 {
     const struct compile_log *log = &at->join->log;
@@ -258,7 +259,7 @@ static bool is_logged(const struct file_join *at, const struct compile_region *r
     return false;
 }
 
-/* The compilation of a log without common time that has the id and part of a region. */
+/* Finds the compilation with the id and part of a region, in a log without common time. */
 static uint32_t compilation_of(const struct file_join *at, const struct compile_region *region)
 {
     const struct compile_log *log = &at->join->log;
@@ -272,7 +273,8 @@ static uint32_t compilation_of(const struct file_join *at, const struct compile_
     return COMPILE_NONE;
 }
 
-/* The frame of an id, by the order in which frames first run in the file (CL11); -1: not known. */
+/* Returns the index of an id's frame in the order in which frames first run in the file (CL11); -1:
+** unknown. */
 static int64_t frame_of(const struct file_join *at, const struct compile_region *region)
 {
     static const char prefix[] = "Torch-Compiled Region: ";
@@ -283,7 +285,8 @@ static int64_t frame_of(const struct file_join *at, const struct compile_region 
         frame--;
     if (frame == 0)
         return -1;
-    for (size_t i = 0; i < file->names.count; i++) { /* names are in the order of their events */
+    for (size_t i = 0; i < file->names.count; i++) { /* names are in the order of their first
+                                                     ** events */
         const struct name *name = &file->names.items[i];
         if (name->length <= prefixed || memcmp(name->text, prefix, prefixed) != 0 ||
             strcmp(name->text + name->length - 2, "/0") != 0)
@@ -296,7 +299,7 @@ static int64_t frame_of(const struct file_join *at, const struct compile_region 
     return order;
 }
 
-/* Adds the regions of the trace that no log has. */
+/* Adds the regions of the trace that the log lacks. */
 static bool add_regions(struct file_join *at)
 {
     const struct trace_file *file = at->member->file;

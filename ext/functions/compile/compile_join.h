@@ -1,5 +1,5 @@
 /*
-** Compilations in the steps of a trace, by its events and the logs that belong to it (CL11).
+** The compilations in the steps of a trace, from its events and its logs (CL11).
 */
 #ifndef TRACEDIFF_COMPILE_JOIN_H
 #define TRACEDIFF_COMPILE_JOIN_H
@@ -11,14 +11,14 @@
 struct compile_in_step {
     int64_t rank, step;           /* step: NUMBER_NONE in a trace without steps */
     int64_t step_start, step_end; /* ns */
-    int64_t start, end;           /* ns, of the compilation */
+    int64_t start, end;           /* ns, start and end of the compilation */
     enum compile_part part;
-    bool by_log;                  /* its times are */
-    uint32_t compilation;         /* of the log; COMPILE_NONE: it has none */
-    const char *id, *name;        /* NULL: not known; of the log or of the trace's names */
+    bool by_log;                  /* its times come from the log */
+    uint32_t compilation;         /* index in the log; COMPILE_NONE: not in the log */
+    const char *id, *name;        /* NULL: unknown; owned by the log or the trace's names */
     size_t id_length, name_length;
     int64_t recompile;            /* 0, 1 or NUMBER_NONE */
-    int64_t frame;                /* the order in which the frame first ran, from 0 (CL11); or -1 */
+    int64_t frame;                /* 0-based order in which frames first ran (CL11), or -1 */
     int64_t phases[COMPILE_PHASES];
 };
 
@@ -27,11 +27,11 @@ struct compile_join {
     bool *used; /* by process of the log: whether it belongs to the trace */
     struct compile_in_step *items; /* by rank, step and start */
     size_t count, capacity;
-    bool compiled; /* the trace has events of the compiler, or of compiled code */
+    bool compiled; /* the trace has events of the compiler or of compiled code */
 };
 
-/* Finds them in the chosen steps; `argument` as in call_logs_of_trace(). To be cleared on failure,
-** too. */
+/* Finds the compilations in the chosen steps; `argument` is like in call_logs_of_trace(). Clear
+** them on failure, too. */
 bool compile_join_find(struct call *call, const struct call_trace *opened, int argument,
                        struct compile_join *join);
 

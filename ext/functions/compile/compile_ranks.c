@@ -1,5 +1,5 @@
 /*
-** compile_ranks: ranks that compile the same.
+** compile_ranks: groups of ranks that compile the same.
 */
 #include <string.h>
 
@@ -16,9 +16,9 @@ static const struct table_column columns_of_log_ranks[] = {
 
 static const struct argument arguments_of_log_ranks[] = {{LOG_ARGUMENT}};
 
-/* What a rank compiles. */
+/* A text about the compilations of a rank. */
 struct rank_value {
-    int64_t rank; /* must be first; NUMBER_NONE: not known */
+    int64_t rank; /* must be first; NUMBER_NONE: unknown */
     struct writer value;
 };
 
@@ -28,7 +28,7 @@ static int id_order(const void *a, const void *b)
     return name_compare(*x, *y);
 }
 
-/* The ids of a rank's compilations, each once. */
+/* Writes the ids of a rank's compilations without duplicates. */
 static bool write_ids(struct writer *to, const struct compile_log *log, int64_t rank)
 {
     const struct stopper never = {.stop = NULL};
@@ -52,7 +52,7 @@ static bool write_ids(struct writer *to, const struct compile_log *log, int64_t 
     return done && !to->failed;
 }
 
-/* The lookups of caches of a rank's processes, one after the other. */
+/* Writes the cache lookups of a rank's processes, one process after the other. */
 static bool write_caches(struct writer *to, const struct compile_log *log, int64_t rank)
 {
     for (size_t i = 0; i < log->process_count; i++)
@@ -67,7 +67,7 @@ static bool is_same(const struct writer *a, const struct writer *b)
     return a->length == b->length && (a->length == 0 || memcmp(a->bytes, b->bytes, a->length) == 0);
 }
 
-/* Adds the groups of one kind of value, in the order of their lowest ranks. */
+/* Adds the groups with equal values, in the order of their lowest ranks. */
 static void add_groups(struct result *result, const char *what, const struct rank_value *values,
                        size_t count)
 {

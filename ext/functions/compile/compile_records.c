@@ -1,5 +1,5 @@
 /*
-** compile_records: the records of logs. They are read again as SQLite asks for rows.
+** compile_records: the records of logs, which are read again while SQLite asks for rows.
 */
 #include <string.h>
 
@@ -81,7 +81,7 @@ static int record_scan_begin(struct rows *rows, const struct wish *wish, struct 
     return SQLITE_OK;
 }
 
-/* The process of the record, by its number, as compile_load_file() has it. */
+/* Returns the process of the record by its number, like compile_load_file(). */
 static const struct compile_process *process_of(const struct compile_log *log, size_t number,
                                                 int64_t pid)
 {
@@ -151,7 +151,7 @@ static void give_integer(sqlite3_context *context, int64_t number)
         sqlite3_result_int64(context, number);
 }
 
-/* The time of a record: its event's, or that of the prefix. */
+/* Returns the time of a record from its event, or else from its prefix. */
 static int64_t time_of(const struct log_scan *scan)
 {
     struct token event, ts;
