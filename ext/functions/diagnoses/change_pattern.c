@@ -4,20 +4,18 @@
 
 enum { DEFAULT_RANK = 50, MOST_RANK = 99 };
 
-/* The value of a line of a head, if the line has this key; NULL. */
+/* Returns the value in a line of the head if the line has this key, or NULL. */
 static const char *value_of(const char *line, const char *key)
 {
     size_t length = strlen(key);
     return strncmp(line, key, length) == 0 ? line + length : NULL;
 }
 
-/* Whether a value is this word. */
 static bool is_word(const char *value, size_t length, const char *word)
 {
     return strlen(word) == length && strncmp(value, word, length) == 0;
 }
 
-/* Reads a rank. */
 static bool read_rank(const char *value, size_t length, int *rank)
 {
     *rank = 0;
@@ -29,7 +27,7 @@ static bool read_rank(const char *value, size_t length, int *rank)
     return length > 0 && *rank <= MOST_RANK;
 }
 
-/* Reads a line of a head. Lines with other keys are prose. */
+/* Reads a line of the head. Lines with other keys are prose. */
 static bool read_line(struct pattern *pattern, const char *line, size_t length)
 {
     const char *value;

@@ -7,24 +7,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of which pairs a pattern may speak (DG3). */
+/* The pairs of traces to which a pattern applies (DG3). */
 enum alike { ALIKE_NAMES, ALIKE_WITHIN, ALIKE_ANY };
 
 struct pattern {
     const char *name;
     const char *text; /* the head, in comments, and one SELECT of sentence, advice, cause */
-    /* Of the head: */
+    /* From the head: */
     int rank;
-    bool is_guess; /* `Said: a tenth`: it concludes from time */
+    bool is_guess; /* `Said: a tenth`: its conclusion rests on times */
     enum alike alike;
-    const char *wrong; /* a line that is not known, of so many bytes; NULL: none */
+    const char *wrong; /* an invalid line of the head, and its length in bytes; NULL: none */
     size_t wrong_length;
 };
 
-/* A pattern by its text. */
+/* Reads a pattern from its text. */
 void pattern_read(struct pattern *pattern, const char *name, const char *text);
 
-/* Our own, sql/patterns/, embedded by the build; of these only names and texts are set. */
+/* The built-in patterns of sql/patterns/, embedded by the build. Only their names and texts are
+** set. */
 extern const struct pattern embedded_patterns[];
 extern const int embedded_pattern_count;
 

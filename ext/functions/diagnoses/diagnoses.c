@@ -10,7 +10,7 @@
 #include "functions/words/label_words.h"
 #include "sqlite/sql_function.h"
 
-/* A row of a pattern. */
+/* A row that a pattern returned. */
 struct said {
     size_t diagnosis;
     size_t cause; /* SIZE_MAX: none */
@@ -43,8 +43,8 @@ static int pattern_order(const void *a, const void *b)
     return x->rank != y->rank ? COMPARE(x->rank, y->rank) : strcmp(x->name, y->name);
 }
 
-/* Adds a diagnosis, or finds that of the same pattern and sentence, from `first` on. SIZE_MAX: out
-** of memory. */
+/* Adds a diagnosis, or finds one with the same pattern and sentence from index `first` on.
+** SIZE_MAX: out of memory. */
 static size_t add_diagnosis(struct diagnosing *finder, size_t first, const struct diagnosis *of)
 {
     struct diagnoses *found = finder->found;
@@ -57,7 +57,7 @@ static size_t add_diagnosis(struct diagnosing *finder, size_t first, const struc
     return found->count++;
 }
 
-/* Adds an error of a pattern. */
+/* Adds the error of a pattern as a diagnosis. */
 static bool add_error(struct diagnosing *finder, const struct pattern *pattern, const char *why,
                       size_t length)
 {
@@ -80,8 +80,8 @@ static bool add_told(struct diagnosing *finder, const struct pattern *pattern, c
     return add_error(finder, pattern, why, strlen(why));
 }
 
-/* Keeps a sentence, of SENTENCE_LENGTH characters at most (DG6). Without steps, what it counts is
-** of the trace. */
+/* Interns a sentence, cut to SENTENCE_LENGTH characters (DG6). Without steps, counts are per
+** trace. */
 static uint32_t keep_sentence(struct diagnosing *finder, const char *text)
 {
     static const char step[] = "per step";
@@ -99,7 +99,7 @@ static uint32_t keep_sentence(struct diagnosing *finder, const char *text)
                : names_intern(&finder->found->texts, cut->length ? cut->bytes : "", cut->length);
 }
 
-/* Takes a row of a pattern. Returns a SQLite result code; `*why`: what is wrong with it. */
+/* Takes a row of a pattern. Returns a SQLite result code, and sets `*why` to the error, if any. */
 static int take_row(struct diagnosing *finder, const struct pattern *pattern, sqlite3_stmt *row,
                     size_t first, const char **why)
 {
@@ -132,7 +132,7 @@ static int take_row(struct diagnosing *finder, const struct pattern *pattern, sq
     return said->diagnosis == SIZE_MAX ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* Prepares a pattern. `*why`: what is wrong with it. */
+/* Prepares a pattern. Sets `*why` to the error, if any. */
 static int prepare(struct diagnosing *finder, const struct pattern *pattern,
                    sqlite3_stmt **statement, const char **why)
 {
@@ -147,7 +147,7 @@ static int prepare(struct diagnosing *finder, const struct pattern *pattern,
     return *why ? SQLITE_ERROR : sql_bind(finder->facts->call, *statement);
 }
 
-/* Runs a pattern. One that fails says so (DG5), and nothing else. */
+/* Runs a pattern. If it fails, only the error is reported (DG5). */
 static bool run_pattern(struct diagnosing *finder, const struct pattern *pattern)
 {
     size_t first = finder->found->count, first_said = finder->said_count;
@@ -175,7 +175,7 @@ static bool may_speak(const struct diagnosing *finder, const struct pattern *pat
            (pattern->alike == ALIKE_WITHIN && finder->within);
 }
 
-/* Reads how alike the names of both sides are. */
+/* Reads how similar the names of both sides are. */
 static bool read_alike(struct diagnosing *finder)
 {
     sqlite3_stmt *statement = NULL;
@@ -209,14 +209,14 @@ static bool list_patterns(struct diagnosing *finder, struct pattern *embedded,
                       pattern_order, call_stopper(facts->call), &facts->call->failure);
 }
 
-/* The part of the difference that a diagnosis makes. */
+/* Returns the fraction of the difference that a diagnosis explains. */
 static double share_of(const struct diagnosing *finder, const struct diagnosis *of)
 {
     const struct causes *causes = &finder->facts->causes.causes;
     return causes->diff == 0 ? 0 : (double)of->diff / (double)causes->diff;
 }
 
-/* Gives the causes that a diagnosis says, and nobody of a lower rank, to it. */
+/* Assigns causes to the diagnosis that covers them, unless a pattern of lower rank owns them. */
 static void own(struct diagnosing *finder, size_t i)
 {
     const struct cause *causes = finder->facts->causes.causes.items;
@@ -235,7 +235,7 @@ static void own(struct diagnosing *finder, size_t i)
     }
 }
 
-/* Takes the causes of a diagnosis away again. */
+/* Releases the causes of a diagnosis. */
 static void disown(struct diagnosing *finder, size_t i)
 {
     for (size_t j = 0; j < finder->found->cause_count; j++)
@@ -243,8 +243,8 @@ static void disown(struct diagnosing *finder, size_t i)
             finder->found->owners[j] = SIZE_MAX;
 }
 
-/* DG2, DG4: decides who owns which cause, and leaves out guesses that make less than a tenth of the
-** difference or, of one that is not clear, stand beside something proven. */
+/* DG2, DG4: assigns causes to diagnoses, and leaves out guesses that explain less than a tenth of
+** the difference or, if the difference is not clear, accompany a proven diagnosis. */
 static void decide(struct diagnosing *finder)
 {
     struct diagnoses *found = finder->found;
@@ -276,7 +276,7 @@ static int diagnosis_order(const void *a, const void *b)
     return COMPARE(((const struct by_time *)a)->i, ((const struct by_time *)b)->i);
 }
 
-/* Gives diagnoses their times, and brings them in their order without those that are left out. */
+/* Sums up the times of diagnoses, removes the diagnoses that are left out, and sorts the others. */
 static bool put_in_order(struct diagnosing *finder)
 {
     struct diagnoses *found = finder->found;
@@ -321,7 +321,7 @@ static bool put_in_order(struct diagnosing *finder)
     return done;
 }
 
-/* Runs a pattern, if it may speak. */
+/* Runs a pattern, if it applies. */
 static bool ask(struct diagnosing *finder, const struct pattern *pattern)
 {
     struct writer *text = &finder->text;

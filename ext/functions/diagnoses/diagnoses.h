@@ -1,5 +1,6 @@
 /*
-** Diagnoses: the causes of a difference as the change that a person made (DG1 to DG6).
+** Diagnoses: the changes that a person made, recognized from the causes of a difference (DG1 to
+** DG6).
 */
 #ifndef TRACEDIFF_DIAGNOSES_H
 #define TRACEDIFF_DIAGNOSES_H
@@ -9,28 +10,27 @@
 
 /* Texts are ids in diagnoses.texts. */
 struct diagnosis {
-    uint32_t pattern, sentence, advice; /* advice: NAME_NONE, none */
-    int place;       /* the rank of the pattern */
-    bool is_guess;   /* it rests on time (DG4) */
-    bool is_error;   /* the pattern failed; the sentence says why */
-    size_t causes;   /* that it owns */
-    wide_time diff;  /* of these, as in struct cause */
-    double ms, share; /* no number: it owns none, or the difference is not clear */
-    int64_t rank;    /* of a job, the only one that its causes are of; NUMBER_NONE */
+    uint32_t pattern, sentence, advice; /* advice: NAME_NONE: none */
+    int place;       /* rank of the pattern */
+    bool is_guess;   /* it rests on times (DG4) */
+    bool is_error;   /* the pattern failed; the sentence has the error */
+    size_t causes;   /* number of causes that it owns */
+    wide_time diff;  /* sum of these causes, in the unit of struct cause */
+    double ms, share; /* NAN: it owns no causes, or the difference is not clear */
+    int64_t rank;    /* in a job: the only rank of its causes, or NUMBER_NONE */
 };
 
 struct diagnoses {
     struct names texts;
-    struct diagnosis *items; /* the largest first, those without a time last, then by rank */
+    struct diagnosis *items; /* largest first, then diagnoses without a time, then by rank */
     size_t count, capacity;
-    size_t *owners; /* by cause: the index of its diagnosis, SIZE_MAX: it has none */
+    size_t *owners; /* by cause: index of its diagnosis; SIZE_MAX: none */
     size_t cause_count;
-    double ms, share; /* what no diagnosis names; no number: the difference is not clear */
+    double ms, share; /* unexplained part; NAN: the difference is not clear */
 };
 
-/* Finds the diagnoses of a pair that has something to compare, whose causes are not merged yet.
-** `more`: patterns of the user. On failure, fills call->failure; to be cleared then,
-** too. */
+/* Finds the diagnoses of a pair that can be compared, before causes are merged. `more` has the
+** user's patterns. On failure, fills call->failure. Clear them in this case, too. */
 bool diagnoses_find(struct answer_facts *facts, const struct own_patterns *more,
                     struct diagnoses *found);
 

@@ -11,16 +11,16 @@
 #include "sqlite/function.h"
 #include "text/ascii.h"
 
-/* Facts that are being written. */
+/* State of writing facts. */
 struct facts_writer {
     struct answer_facts *facts;
     sqlite3 *db;
-    const struct answer_unit *unit; /* whose events are asked for */
-    int64_t steps[2];               /* of the unit */
+    const struct answer_unit *unit; /* unit whose events are written */
+    int64_t steps[2];               /* numbers of steps in the unit */
 };
 
-/* Takes the code of a statement. They are ours, so that only memory and interrupts make them fail:
-** SQLite may say that a table is not there, if memory for its schema ran out. */
+/* Checks a SQLite result code. The statements are our own, so they fail only if memory runs out or
+** on an interrupt. SQLite may report a missing table if memory for its schema ran out. */
 static bool take_code(struct facts_writer *writer, int code)
 {
     struct failure *failure = &writer->facts->call->failure;
@@ -39,7 +39,7 @@ static bool run(struct facts_writer *writer, const char *sql)
     return take_code(writer, sqlite3_exec(writer->db, sql, NULL, NULL, NULL));
 }
 
-/* Whether both sides name a device, and not the same one. */
+/* Whether both sides name a device, and the names differ. */
 static bool has_other_device(const struct checks *checks)
 {
     for (size_t i = 0; i < checks->count; i++)
@@ -76,7 +76,7 @@ static bool write_pair(struct facts_writer *writer)
     return end_rows(writer, &rows);
 }
 
-/* Adds the operators that a cause counts. */
+/* Writes the operators that a cause counts. */
 static void write_cause_ops(struct fact_rows *rows, const struct causes *causes, size_t i)
 {
     static const char engine[] = "autograd::engine::evaluate_function: ";
@@ -190,7 +190,7 @@ static bool write_ops(struct facts_writer *writer)
     return done;
 }
 
-/* Writes two columns: how many elements the first tensor of shapes has, and its dims. */
+/* Writes two columns: the number of elements of the first tensor in `shapes`, and its dims. */
 static void write_size(struct fact_rows *rows, const struct name *shapes)
 {
     const char *from = shapes ? shapes->text + 1 : "", *p = from;
@@ -242,7 +242,7 @@ static bool write_device(struct facts_writer *writer)
     return end_rows(writer, &ops) && done;
 }
 
-/* Writes operators of the host, of all ranks. */
+/* Writes the operators on the host, for all ranks. */
 static bool write_host_ops(struct facts_writer *writer)
 {
     const struct keyed *sums = &writer->facts->sums;
@@ -295,7 +295,7 @@ static bool write_keyed(struct facts_writer *writer, const char *table, const en
     return end_rows(writer, &rows) && done;
 }
 
-/* Whether both sides copy to the device, so that streams are asked for. */
+/* Whether both sides copy data to the device, so that streams are needed. */
 static bool has_copies(const struct keyed *sums)
 {
     bool found[2] = {false, false};
@@ -308,7 +308,7 @@ static bool has_copies(const struct keyed *sums)
     return found[0] && found[1];
 }
 
-/* Writes the value of a side of a check. `text` keeps it until the row is added. */
+/* Writes the value of a check on one side. `text` keeps it until the row is added. */
 static void write_value(struct fact_rows *rows, const struct checks *checks,
                         const struct check *check, int side, char **text)
 {

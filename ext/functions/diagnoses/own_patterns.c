@@ -7,7 +7,7 @@
 
 enum { MOST_BYTES = 1 << 16 /* of a file */ };
 
-/* Takes a pattern, of which both texts are then owned. */
+/* Adds a pattern, and takes ownership of both texts. */
 static bool add(struct call *call, struct own_patterns *found, char *name, char *text)
 {
     if (name && text && MEMORY_GROW(found->items, found->capacity, found->count + 1)) {
@@ -66,7 +66,7 @@ static bool read_folder(struct call *call, const char *folder, struct own_patter
                  : done;
 }
 
-/* Reads temp.patterns, if it is there. */
+/* Reads temp.patterns, if it exists. */
 static bool read_table(struct call *call, struct own_patterns *found)
 {
     static const char there[] = "SELECT 1 FROM temp.sqlite_master WHERE name = 'patterns'";

@@ -1,5 +1,5 @@
 /*
-** Patterns of the user: files of a directory, and the rows of temp.patterns (DG8).
+** The user's patterns: files of a directory, and the rows of temp.patterns (DG8).
 */
 #ifndef TRACEDIFF_OWN_PATTERNS_H
 #define TRACEDIFF_OWN_PATTERNS_H
@@ -12,8 +12,8 @@ struct own_patterns {
     size_t count, capacity;
 };
 
-/* Reads them; `folder`: of files NAME.sql, or NULL. On failure, fills call->failure; to be cleared
-** then, too. */
+/* Reads the patterns. `folder` has files NAME.sql, or is NULL. On failure, fills call->failure.
+** Clear the patterns in this case, too. */
 bool own_patterns_read(struct call *call, const char *folder, struct own_patterns *found);
 
 void own_patterns_clear(struct own_patterns *found);

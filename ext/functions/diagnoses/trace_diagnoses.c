@@ -1,5 +1,5 @@
 /*
-** trace_diagnoses: the change that a person made, and what to do about it.
+** trace_diagnoses: the change that a person made, and the action to take.
 */
 #include "diagnoses.h"
 #include "chart/writer.h"
@@ -32,7 +32,7 @@ static const struct argument arguments_of_diagnoses[] = {
     {STEPS_ARGUMENT},
 };
 
-/* Adds the numbers of the causes of a diagnosis; SIZE_MAX: of none. */
+/* Adds the numbers of a diagnosis's causes; SIZE_MAX: the causes without a diagnosis. */
 static void add_causes(struct result *result, const struct diagnoses *found, size_t of)
 {
     struct writer text = {0};
@@ -74,8 +74,8 @@ static void add_rows(struct result *result, const struct diagnoses *found)
     add_causes(result, found, SIZE_MAX);
 }
 
-/* Whether there is something to say: a recording that cannot be trusted has no diagnoses, unless it
-** is that one side has no device work. */
+/* Whether there can be diagnoses. With a recording that cannot be trusted, there are none, except
+** that one side has no device work. */
 static bool may_say(const struct answer_facts *facts)
 {
     const struct pair_side *sides = facts->pair.pair.sides;
