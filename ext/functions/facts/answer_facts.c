@@ -14,7 +14,7 @@ bool name_is_loader(const struct name *name)
     return name && begins(name->text, name->text + name->length, "enumerate(DataLoader)");
 }
 
-/* Opens both sides with the steps that are kept. */
+/* Opens both sides with the kept steps. */
 static bool open_sides(struct answer_facts *facts, const struct selection *control,
                        const struct selection *test, struct call_trace *opened, bool *open)
 {
@@ -46,14 +46,14 @@ static bool has_rank(const struct answer_facts *facts, int side, int64_t rank)
                                     : has_integer(each->values, each->count, rank);
 }
 
-/* How many ranks of a side are compared. */
+/* Counts the compared ranks of a side. */
 static size_t rank_count(const struct answer_facts *facts, int side)
 {
     const struct selection *each = &facts->pair.ranks.each[side];
     return each->kind == SELECT_ALL ? facts->each[side].trace.rank_count : each->count;
 }
 
-/* Lists the ranks whose steps are compared one by one. */
+/* Lists the units, whose steps are compared separately. */
 static bool list_units(struct answer_facts *facts)
 {
     const struct trace *control = &facts->each[0].trace;
@@ -69,7 +69,7 @@ static bool list_units(struct answer_facts *facts)
     return true;
 }
 
-/* Opens a rank of a job; its files are open already. */
+/* Opens a rank of a job, whose files are open already. */
 static bool open_rank(struct answer_facts *facts, struct answer_unit *unit)
 {
     bool done = true;
@@ -164,7 +164,7 @@ bool facts_device(struct answer_facts *facts, struct answer_unit *unit)
     return unit->has_device;
 }
 
-/* Finds the device work of all units, with what a clock needs only if there may be one. */
+/* Finds the device work of all units, with launch grids only if there may be a clock factor. */
 static bool give_device(void *from, const struct checks *checks, const struct keyed *const **sums,
                         size_t *count)
 {
@@ -280,8 +280,7 @@ static void close_sides(struct call_trace *opened, bool open)
         call_trace_close(&opened[side]);
 }
 
-/* Finds what cannot be trusted of the ranks that are compared, also of those that are compared each
-** with itself. */
+/* Finds the findings about the compared ranks, even if each rank is compared with itself. */
 static bool find_trust(struct answer_facts *facts)
 {
     const struct compared_ranks *ranks = &facts->pair.ranks;

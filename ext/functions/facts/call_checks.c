@@ -12,7 +12,7 @@
 #include "text/text.h"
 #include "work_sums.h"
 
-/* Where the steps of a side go. */
+/* Destination for the steps of a side. */
 struct steps_read {
     struct checks *checks;
     int side;
@@ -73,7 +73,8 @@ static bool take_step(void *to, const struct attributed_step *found)
     return count_phase(steps, found->form);
 }
 
-/* How many steps the lowest rank has, of which 'steady' leaves some; 0: others were asked for. */
+/* Counts the steps of the lowest rank, from which 'steady' selects; 0: the call selects other
+** steps. */
 static bool count_steady(struct call *call, const struct trace *trace, int side, int64_t *steps)
 {
     const struct trace_member *lowest = trace_reference(trace);
@@ -103,7 +104,7 @@ static bool read_steps(struct call *call, const struct checks_request *request, 
     return done;
 }
 
-/* Finds the first calls of the rank of a side on which they take longest (C21). */
+/* Finds the first calls on the rank of a side where they take longest (C21). */
 static bool find_first_calls(struct call *call, const struct call_trace *opened,
                              struct check_side *side)
 {
@@ -129,7 +130,7 @@ static bool find_first_calls(struct call *call, const struct call_trace *opened,
     return done;
 }
 
-/* Adds what is impossible or missing in the recordings (J2.11). */
+/* Adds the findings about impossible or missing data in the recordings (J2.11). */
 static bool add_trust(struct call *call, const struct checks_request *request,
                       struct checks *checks)
 {
@@ -168,15 +169,15 @@ static bool add_trust(struct call *call, const struct checks_request *request,
     return done;
 }
 
-/* What the files of both sides say. */
+/* State of reading the files of both sides. */
 struct files_read {
     struct call *call;
     struct checks *checks;
-    sqlite3_stmt *inside; /* reads what is inside a value */
+    sqlite3_stmt *inside; /* statement that reads a path inside a value */
     struct check_told *told;
     size_t count, capacity;
     int side;
-    bool chosen; /* the current file is one of those that are compared */
+    bool chosen; /* the current file is compared */
 };
 
 static struct check_value keep_text(struct files_read *files, const char *text, size_t length)
@@ -187,7 +188,7 @@ static struct check_value keep_text(struct files_read *files, const char *text, 
     return check_text(id);
 }
 
-/* Adds a value to what is told of the current side. Returns a SQLite result code. */
+/* Adds a value from the current side's files. Returns a SQLite result code. */
 static int tell(struct files_read *files, enum check_code code, uint32_t item,
                 struct check_value value)
 {
@@ -222,8 +223,8 @@ static int tell_column(struct files_read *files, enum check_code code, uint32_t 
     return tell(files, code, item, value);
 }
 
-/* What keys of files tell: at a path inside their value, or a text instead of it; else the value.
-** `item`: as in struct check. */
+/* The checks that keys of files feed: with the value at a path, with a fixed text, or else with the
+** whole value. `item` is like in struct check. */
 static const struct known_key {
     const char *key;
     enum check_code code;
@@ -247,11 +248,11 @@ static const struct known_key {
     {"schema", CHECK_VERSION, NULL, NULL, "schema"},
 };
 
-/* A value at a path; `#`: the length of an array. */
+/* Reads a value at a path; `#` gives the length of an array. */
 static const char inside_sql[] =
     "SELECT CASE ?2 WHEN '#' THEN nullif(json_array_length(?1), 0) ELSE ?1 ->> ?2 END";
 
-/* Tells what a key says; `row` has its value. Returns a SQLite result code. */
+/* Adds the values of a known key; `row` has its value. Returns a SQLite result code. */
 static int tell_key(struct files_read *files, const struct known_key *known, sqlite3_stmt *row)
 {
     struct check_side *side = &files->checks->sides[files->side];
@@ -268,9 +269,9 @@ static int tell_key(struct files_read *files, const struct known_key *known, sql
         code = code == SQLITE_OK ? sqlite3_step(inside) : SQLITE_NOMEM;
     }
     if (code != SQLITE_ROW) {
-        code = code == SQLITE_NOMEM || code == SQLITE_INTERRUPT ? code : SQLITE_OK; /* no JSON */
+        code = code == SQLITE_NOMEM || code == SQLITE_INTERRUPT ? code : SQLITE_OK; /* not JSON */
     } else if (known->code == CHECK_RANKS) {
-        int64_t world = sqlite3_column_int64(inside, 0); /* 0: not there, or no number */
+        int64_t world = sqlite3_column_int64(inside, 0); /* 0: missing, or not a number */
         side->world = world > 0 && world > side->world ? world : side->world;
         code = SQLITE_OK;
     } else if (known->text) {
@@ -318,7 +319,7 @@ static bool is_compared(const struct call_trace *opened, int64_t rank)
     return i < opened->trace.count;
 }
 
-/* Reads what the files of a side say; `opened` has those of the ranks that are compared. */
+/* Reads the values in the files of a side; `opened` has the files of the compared ranks. */
 static bool read_files(struct files_read *files, const struct call_trace *opened,
                        const struct call_trace *whole)
 {
@@ -336,7 +337,7 @@ static bool read_files(struct files_read *files, const struct call_trace *opened
     return done;
 }
 
-/* Reads what the files of both sides say, and finds the checks of it and of the steps. */
+/* Reads the values in the files of both sides, and derives checks from them and from the steps. */
 static bool find_told(struct call *call, const struct checks_request *request,
                       struct checks *checks)
 {
@@ -359,7 +360,7 @@ static bool find_told(struct call *call, const struct checks_request *request,
     return done;
 }
 
-/* Finds the checks of shapes and types. */
+/* Finds the checks about shapes and types. */
 static bool find_work(struct call *call, const struct checks_request *request,
                       struct checks *checks)
 {

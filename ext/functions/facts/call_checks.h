@@ -1,5 +1,5 @@
 /*
-** What may make the comparison of two traces wrong, as a call asks for it.
+** Reasons why the comparison of two traces may be wrong, with the arguments of a call.
 */
 #ifndef TRACEDIFF_CALL_CHECKS_H
 #define TRACEDIFF_CALL_CHECKS_H
@@ -10,15 +10,15 @@
 #include "functions/call/call_trace.h"
 
 struct checks_request {
-    const struct call_trace *opened; /* control and test: ranks one by one, not as a job */
+    const struct call_trace *opened; /* control and test, with ranks one by one, not as a job */
     enum step_clock clock;
-    const struct trust *trust; /* of these ranks; NULL: it is found here */
-    bool shapes; /* whether shapes and types are checked, which are in args */
-    /* Gives sums of all device work of these ranks by enum device_key, when the other checks are
-    ** known. NULL, like `host`: they are found here. */
+    const struct trust *trust; /* findings about these ranks; NULL: call_checks_find() finds them */
+    bool shapes; /* check shapes and types, which are in args */
+    /* Returns sums of all device work of these ranks by enum device_key, once the other checks are
+    ** known. NULL, like `host`: call_checks_find() finds them. */
     bool (*device)(void *from, const struct checks *checks, const struct keyed *const **sums,
                    size_t *count);
-    /* The same of host events by enum host_key; NULL on failure. */
+    /* The same for host events by enum host_key; returns NULL on failure. */
     const struct keyed *(*host)(void *from);
     void *from;
 };

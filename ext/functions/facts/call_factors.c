@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "work_sums.h"
 
-/* Finds the parts of the chosen steps of both sides as paths. */
+/* Finds the parts of the chosen steps of both sides, as paths. */
 static bool find_parts(struct call *call, const struct call_trace *opened,
                        struct attribution **attributions, struct attributed_step *totals)
 {

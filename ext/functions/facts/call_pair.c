@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 
-/* Whether every part of the steps that were asked for takes the same time on both sides. */
+/* Whether every part of the requested steps takes the same time on both sides. */
 static bool is_same(struct call *call, const struct call_pair *pair, bool *same)
 {
     const struct call_causes_request request = {.clock = pair->clock};
@@ -17,7 +17,7 @@ static bool is_same(struct call *call, const struct call_pair *pair, bool *same)
     return done;
 }
 
-/* Lists the steps that are kept, if any is not. */
+/* Lists the kept steps, if any step is left out. */
 static bool list_kept(struct call_pair *pair, int side)
 {
     const struct pair_side *of = &pair->pair.sides[side];

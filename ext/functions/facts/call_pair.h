@@ -1,6 +1,5 @@
 /*
-** The pair that a call compares: the ranks and steps of both traces, their lengths, and the
-** verdict.
+** The pair that a call compares: the ranks and steps of both traces, step times, and the verdict.
 */
 #ifndef TRACEDIFF_CALL_PAIR_H
 #define TRACEDIFF_CALL_PAIR_H
@@ -13,18 +12,18 @@
 /* By side: control, test. */
 struct call_pair {
     struct compared_ranks ranks;
-    bool is_job; /* both sides are */
+    bool is_job; /* both sides are jobs */
     enum step_clock clock;
     bool open;
-    struct call_trace asked[2]; /* the ranks, with the steps that the call asks for */
+    struct call_trace asked[2]; /* the ranks, with the steps that the call requests */
     struct pair pair;
     struct pair_verdict verdict;
-    struct selection kept[2];              /* the steps without outliers, if there are any */
-    const struct selection *iterations[2]; /* these; NULL: as the arguments say */
+    struct selection kept[2];              /* the steps without outliers, if there are outliers */
+    const struct selection *iterations[2]; /* points to `kept`; NULL: from the arguments */
 };
 
-/* Opens the pair. `limits`: as in compared_ranks_find(). On failure, fills call->failure; to be
-** closed then, too. */
+/* Opens the pair. `limits` is like in compared_ranks_find(). On failure, fills call->failure. Close
+** the pair in this case, too. */
 bool call_pair_open(struct call *call, enum step_clock clock, const struct gate_limits *limits,
                     struct call_pair *pair);
 

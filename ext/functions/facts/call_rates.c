@@ -9,7 +9,7 @@
 #include "functions/words/label_words.h"
 #include "sqlite/sql_function.h"
 
-/* Writes the chosen ranks of a side as an argument. */
+/* Writes the chosen ranks of a side in the form of an argument. */
 static void write_chosen_ranks(struct writer *text, const struct trace *trace)
 {
     size_t count = 0;
@@ -23,7 +23,7 @@ static void write_chosen_ranks(struct writer *text, const struct trace *trace)
     write_string(text, "]'");
 }
 
-/* The same of its steps: those of the reference. */
+/* The same for its steps, numbered by the reference rank. */
 static void write_chosen_steps(struct writer *text, const struct call_trace *opened)
 {
     const struct trace_member *reference = trace_reference(&opened->trace);
@@ -43,7 +43,7 @@ static void write_chosen_steps(struct writer *text, const struct call_trace *ope
     write_string(text, any ? "]'" : "'all'");
 }
 
-/* Takes a text; NAME_NONE of NULL. */
+/* Interns a text; NAME_NONE for NULL. */
 static bool take_name(struct names *names, sqlite3_stmt *row, int column, uint32_t *id)
 {
     const char *text = (const char *)sqlite3_column_text(row, column);
@@ -109,11 +109,11 @@ bool call_rates_find(struct call *call, struct call_causes *found)
     return done;
 }
 
-/* A process group on both sides. */
+/* The bandwidth of a process group on both sides. */
 struct group_link {
-    const struct collective_rate *rate; /* one of it */
+    const struct collective_rate *rate; /* one of the group's rates */
     double ns[2], bytes[2], calls[2];   /* per step */
-    double kept; /* test's bandwidth by control's */
+    double kept; /* bandwidth in test divided by bandwidth in control */
 };
 
 static bool is_of(const struct collective_rate *a, const struct collective_rate *b)
@@ -121,7 +121,7 @@ static bool is_of(const struct collective_rate *a, const struct collective_rate 
     return a->group == b->group && a->ranks == b->ranks;
 }
 
-/* Sums up a group. False: a side lacks it, or it is too small to tell. */
+/* Sums up a group. False: a side lacks it, or it is too small to judge. */
 static bool sum_up(struct group_link *link, const struct cause_rates *rates, double whole)
 {
     for (size_t i = 0; i < rates->count; i++) {
@@ -155,8 +155,8 @@ static size_t list_links(struct group_link *links, const struct cause_rates *rat
     return count;
 }
 
-/* Lists the ranks that all groups that lost have, without those that another group has, too, if
-** some are left. Returns how many they are. */
+/* Lists the ranks that all groups with lost bandwidth share. With `alone`, leaves out ranks of
+** other groups. Returns the number of ranks. */
 static size_t list_ranks(const struct group_link *links, size_t count,
                          const struct cause_rates *rates, const struct group_link *lost,
                          bool alone, long *ranks)

@@ -7,7 +7,7 @@
 #include "functions/call/call_keyed.h"
 #include "naming/short_name.h"
 
-/* Whether times of both sides are so far apart that a unit may be wrong (I15.2). */
+/* Whether the means of both sides are so far apart that a time unit may be wrong (I15.2). */
 static bool may_be_unit(const double means[2])
 {
     enum { LEAST = 100 };
@@ -15,7 +15,8 @@ static bool may_be_unit(const double means[2])
            (means[0] >= LEAST * means[1] || means[1] >= LEAST * means[0]);
 }
 
-/* The unit that mean durations of common names differ by; 0: none, or there are no common names. */
+/* Finds the unit, a factor between the mean durations of common names; 0: none, or there are no
+** common names. */
 static bool find_unit_of(struct call *call, const struct call_trace *opened,
                          enum device_type device_type, int64_t *unit, size_t *common)
 {
@@ -59,7 +60,7 @@ static bool find_unit(struct call *call, const struct call_trace *opened, struct
     return true;
 }
 
-/* Adds the findings of the files of a side, and finds whether they have device work. */
+/* Adds the findings in the files of a side, and whether the files have device work. */
 static bool add_side(struct call *call, const struct call_trace *opened, int side, bool of_host,
                      struct trust *trust, bool *works)
 {

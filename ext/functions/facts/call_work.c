@@ -1,6 +1,6 @@
 #include "call_work.h"
 
-/* The first chosen file of a trace; NULL: there is none. */
+/* Returns the first chosen file of a trace; NULL: none. */
 static const struct trace_file *first_file(const struct call_trace *opened)
 {
     size_t i = 0;
@@ -9,7 +9,7 @@ static const struct trace_file *first_file(const struct call_trace *opened)
     return i < opened->trace.count ? opened->trace.members[i].file : NULL;
 }
 
-/* Whether both sides name the same device, or neither names one (L5.2). It is not known of a side
+/* Whether both sides name the same device, or neither names one (L5.2). It is unknown for a side
 ** whose metadata are not JSON. */
 static bool same_device(struct call *call, const struct call_trace *opened, bool *same)
 {

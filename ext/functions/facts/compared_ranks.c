@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "functions/call/step_parts.h"
 
-/* Chooses the job of the ranks that are taken or, if a side has no others, of all. */
+/* Makes a job of the common ranks or, if a side has no others, of all ranks. */
 static bool choose_job(struct call *call, const struct common_ranks *common, int side,
                        struct selection *ranks)
 {
@@ -44,7 +44,7 @@ static bool list_each(struct call *call, const struct selection *chosen,
     return true;
 }
 
-/* Q1.6: makes jobs that nothing ties one rank. */
+/* Q1.6: if nothing ties the ranks of a job, replaces the job by one rank. */
 static bool choose_own(struct call *call, enum step_clock clock, const struct gate_limits *limits,
                        struct compared_ranks *compared)
 {
@@ -66,7 +66,7 @@ static bool choose_own(struct call *call, enum step_clock clock, const struct ga
     return true;
 }
 
-/* Makes a place the ranks that are there. */
+/* Replaces a place such as 'tp=0,pp=1' by the ranks at it. */
 static bool list_place(struct call *call, int side, struct selection *ranks)
 {
     static const char *const subjects[] = {"control", "test"};

@@ -33,7 +33,7 @@ static bool list_ranks(struct call *call, const struct call_trace *opened, struc
     return true;
 }
 
-/* How much a rank has to say: first by this, then by the difference. */
+/* Returns the priority of a rank. The largest priority is chosen; ties: by difference. */
 static int weight_of(const struct pair *pair, const struct pair_verdict *verdict,
                      const struct gate_limits *limits)
 {

@@ -1,5 +1,5 @@
 /*
-** Ranks that are compared each with itself, as nothing ties them (Q1.6).
+** Compares each rank with itself, because nothing ties the ranks (Q1.6).
 */
 #ifndef TRACEDIFF_OWN_RANKS_H
 #define TRACEDIFF_OWN_RANKS_H
@@ -8,9 +8,9 @@
 #include "pair_steps.h"
 #include "trace/common_ranks.h"
 
-/* Finds them, of ranks that both sides list one by one. If collectives tie all of them, there are
-** none. `limits`: the rank is the one that a gate stops at (O2); NULL: Q1.6 says which. On failure,
-** fills call->failure. */
+/* Finds the ranks to compare with themselves, among the ranks that both sides list one by one.
+** There are none if collectives tie all of them. With `limits`, the chosen rank is the one that
+** decides the gate (O2); NULL: Q1.6 chooses it. On failure, fills call->failure. */
 bool own_ranks_find(struct call *call, const struct selection *each, enum step_clock clock,
                     const struct gate_limits *limits, struct own_ranks *own);
 

@@ -29,16 +29,16 @@ void steps_walk_close(struct steps_walk *steps)
     steps->attribution = NULL;
 }
 
-/* Where steps go. */
+/* Destination for step times. */
 struct lengths {
     struct pair *pairs;
-    const int64_t *ranks; /* whose pairs they are; NULL: there is one pair */
+    const int64_t *ranks; /* ranks of the pairs; NULL: there is one pair */
     size_t count;
     const struct call_trace *opened;
     int side;
 };
 
-/* The pair of a rank; NULL: there is none. */
+/* Returns the pair of a rank; NULL: none. */
 static struct pair *pair_of(const struct lengths *lengths, int64_t rank)
 {
     size_t at = 0;
@@ -80,7 +80,7 @@ static bool add_length(void *to, const struct attributed_step *step)
     return done;
 }
 
-/* Whether steps were asked for one by one, or all (C1). */
+/* Sets `*all` to whether the call lists steps by number, or requests all (C1). */
 static bool asks_for_all(struct call *call, int side, bool *all)
 {
     struct selection iterations;

@@ -1,5 +1,5 @@
 /*
-** The steps of both sides of a call, one by one or as what is compared of them.
+** The steps of both sides of a call, one by one or as pairs to compare.
 */
 #ifndef TRACEDIFF_PAIR_STEPS_H
 #define TRACEDIFF_PAIR_STEPS_H
@@ -8,22 +8,22 @@
 #include "analysis/steps/attribute.h"
 #include "functions/call/call_trace.h"
 
-/* Goes through the steps of a side. */
+/* Iterates over the steps of a side. */
 struct steps_walk {
     bool (*take)(void *to, const struct attributed_step *step); /* false if out of memory */
     void *to;
-    struct attribution *attribution; /* made here */
+    struct attribution *attribution; /* created by steps_walk_take() */
 };
 
-/* Calls `take` for each step that has parts, with its parts at a level. The names of the parts stay
-** until the struct is closed, which is to be done on failure, too. */
+/* Calls `take` for each step that has parts, with its parts at a level. The names of the parts are
+** valid until the walk is closed. Close it on failure, too. */
 bool steps_walk_take(struct call *call, const struct call_trace *opened, enum label_level level,
                      enum step_clock clock, struct steps_walk *steps);
 
 void steps_walk_close(struct steps_walk *steps);
 
-/* Adds the steps of both sides to `count` pairs, and finishes these: to one, or to a pair of each
-** of the `ranks`, which ascend. */
+/* Adds the steps of both sides to `count` pairs and finishes them: one pair, or one for each of the
+** `ranks`, which ascend. */
 bool pair_steps_add(struct call *call, const struct call_trace *opened, enum step_clock clock,
                     struct pair *pairs, const int64_t *ranks, size_t count);
 

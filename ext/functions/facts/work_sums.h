@@ -1,5 +1,5 @@
 /*
-** The work of the two sides that a call has opened, as an answer asks for it.
+** The work of the two opened sides of a call, with the keys of an answer.
 */
 #ifndef TRACEDIFF_WORK_SUMS_H
 #define TRACEDIFF_WORK_SUMS_H
@@ -8,17 +8,17 @@
 #include "functions/call/call_keyed.h"
 
 struct device_wish {
-    bool grids; /* else the last two keys are none, and args of kernels are not read */
-    bool runs;  /* with executions by the keys of evidence */
-    bool work;  /* with these, FLOPs and bytes */
+    bool grids; /* fill the last two keys, which needs the args of kernels */
+    bool runs;  /* count executions by the keys of evidence */
+    bool work;  /* with `runs`: also sum up FLOPs and bytes */
 };
 
-/* Sums up device work by enum device_key. On failure, fills call->failure; to be cleared then, too.
-** Names are stable ones (trace_stable_name). */
+/* Sums up device work by enum device_key. Names are stable (trace_stable_name). On failure, fills
+** call->failure. Clear the sums in this case, too. */
 bool device_sums_find(struct call *call, const struct call_trace *opened,
                       const struct device_wish *wish, struct keyed *sums);
 
-/* The same of host events by enum host_key. */
+/* The same for host events, by enum host_key. */
 bool host_sums_find(struct call *call, const struct call_trace *opened, struct keyed *sums);
 
 #endif
