@@ -8,10 +8,11 @@
 #include "sqlite/nearest.h"
 
 enum {
-    LONGEST_PATTERN = 1000, /* bytes: to match takes the product of its length and that of a name */
+    LONGEST_PATTERN = 1000, /* bytes; the time to match grows with its length times the length of
+                            ** the name */
     MOST_CHANGES = 1000
 };
-#define LARGEST 1e12 /* factors, and us */
+#define LARGEST 1e12 /* largest factor, and largest time in us */
 
 /* The members of an object, each with its type. Labels are by level. */
 enum {
@@ -32,8 +33,8 @@ static const char *const member_names[] = {
     "class", "op",    "top_op", "module", "annotation", "name",
 };
 
-/* The type of the element, the element, the key of what is left of it without these members, and
-** each of them: type and value. */
+/* Columns of the statement: the type of the element, the element, the first unknown key, and each
+** member's type and value. */
 enum { ELEMENT_TYPE, ELEMENT, ELEMENT_KEY, ELEMENT_MEMBERS };
 
 static const char element_sql[] =
@@ -46,7 +47,7 @@ static const char element_sql[] =
             MEMBER("annotation") MEMBER("name");
 #undef MEMBER
 
-/* While an element is read. */
+/* State of reading an element. */
 struct changes_element {
     struct call *call;
     sqlite3_stmt *row;
@@ -66,7 +67,7 @@ static bool refuse_member(const struct changes_element *element, int member, con
                        (long long)element->changes->count, member_names[member], expected);
 }
 
-/* The JSON type of a member; NULL if it is not there. */
+/* Returns the JSON type of a member; NULL: missing. */
 static const char *type_of(const struct changes_element *element, int member)
 {
     return (const char *)sqlite3_column_text(element->row, ELEMENT_MEMBERS + 2 * member);
@@ -82,7 +83,7 @@ static bool has(const struct changes_element *element, int member)
     return type_of(element, member) != NULL;
 }
 
-/* The text of a member; NULL if it is not one, or is empty. */
+/* Returns the text of a member; NULL: not a text, or empty. */
 static const char *text_of(const struct changes_element *element, int member)
 {
     const char *type = type_of(element, member);
@@ -94,7 +95,7 @@ static const char *text_of(const struct changes_element *element, int member)
                : NULL;
 }
 
-/* The first key that is left of an element, which is not a member or is there twice. */
+/* Reports the first key of an element that is unknown or given twice. */
 static bool refuse_key(const struct changes_element *element)
 {
     enum { SHOWN = 60 /* bytes */ };
@@ -171,7 +172,7 @@ static bool take_integer(const struct changes_element *element, int member, int6
     return true;
 }
 
-/* Takes what becomes of what is selected: one of four members. */
+/* Takes the change itself, one of four members. */
 static bool take_how(const struct changes_element *element)
 {
     static const char *const expected[] = {"a number from 0 to 1e12", "a number from 0 to 1e12",
@@ -241,7 +242,7 @@ static bool take_change(struct call *call, struct changes_argument *changes, sql
                 take_integer(&element, MEMBER_RANK, &element.change->rank) &&
                 take_integer(&element, MEMBER_STEP, &element.change->step) &&
                 take_labels(&element);
-    changes->count++; /* also on failure, for what it owns */
+    changes->count++; /* even on failure, so that its memory is freed */
     return done;
 }
 

@@ -1,5 +1,5 @@
 /*
-** The changes of trace_what_if: a JSON array of objects (E8).
+** The argument `changes` of trace_what_if: a JSON array of objects (E8).
 */
 #ifndef TRACEDIFF_CHANGES_ARGUMENT_H
 #define TRACEDIFF_CHANGES_ARGUMENT_H
@@ -7,21 +7,21 @@
 #include "analysis/gains/sim_changes.h"
 #include "sqlite/table_function.h"
 
-/* The keys of a change: what is changed and how, and of which work. */
+/* The keys of a change: the kind of work, the change, and conditions on the work. */
 #define CHANGE_KEYS_TEXT                                                                          \
     "what, factor, set_us, add_us, remove; of which work: rank, step, class, op, top_op, "        \
     "module, annotation, name"
 
 struct changes_argument {
-    struct sim_change *items; /* in their order; owned, like their labels */
+    struct sim_change *items; /* in the order of the array; owned, like their labels */
     size_t count, capacity;
 };
 
-/* False if the argument is not such an array, with call->failure filled; to be cleared then,
-** too. */
+/* Reads the changes. False if the argument is not such an array, with call->failure filled. Clear
+** the changes in this case, too. */
 bool changes_argument_read(struct call *call, int argument, struct changes_argument *changes);
 
-/* Makes all changes. One that selects nothing is an error. */
+/* Applies all changes. A change that selects no work is an error. */
 bool changes_argument_make(struct call *call, const struct changes_argument *changes,
                            const struct sim_parts *parts, int64_t *longer);
 

@@ -1,5 +1,5 @@
 /*
-** trace_gains: what it would bring if parts of a trace took half as long, or nothing.
+** trace_gains: how much shorter steps would be if parts of a trace took half as long, or no time.
 */
 #include "analysis/gains/gains.h"
 #include "base/wide.h"

@@ -1,5 +1,5 @@
 /*
-** trace_undo: what a step would take if the causes of a difference were undone.
+** trace_undo: how long steps would take if the causes of a difference were undone.
 */
 #include "base/wide.h"
 #include "functions/call/call_undo.h"
@@ -67,7 +67,7 @@ static const struct argument arguments_of_undo[] = {
     {STEPS_ARGUMENT},
 };
 
-/* us per step, and NULL without steps. */
+/* Adds us per step; NULL without steps. */
 static void add_time(struct result *result, wide_time time, size_t steps)
 {
     if (steps > 0)
@@ -76,7 +76,7 @@ static void add_time(struct result *result, wide_time time, size_t steps)
         result_null(result);
 }
 
-/* us per step, and NULL if there is nothing to undo, or its gain is not known. */
+/* Adds us per step; NULL without steps, or if the gain is unknown. */
 static void add_gain(struct result *result, const struct undo *undo, const struct undone *undone,
                      wide_time gain)
 {
@@ -115,7 +115,7 @@ static void add_row(struct result *result, struct cause_words *words, const stru
     cause_words_add(words, result);
 }
 
-/* Adds the row of what is left when all causes are undone. */
+/* Adds a row with the time that remains when all causes are undone. */
 static void add_rest(struct result *result, const struct undo *undo,
                      const struct call_simulation *control)
 {
@@ -149,7 +149,7 @@ static bool add_rows(struct call *call, struct result *result, const struct call
     return done;
 }
 
-/* Simulates both sides, and adds what undoing each cause brings. */
+/* Simulates both sides, and adds the gain of undoing each cause. */
 static bool simulate_causes(struct call *call, const struct call_trace *opened,
                             struct call_causes *found, size_t most, struct result *result)
 {
@@ -166,7 +166,7 @@ static bool simulate_causes(struct call *call, const struct call_trace *opened,
     return done;
 }
 
-/* Adds the row of a simulation that has failed. */
+/* Adds the row of a failed simulation. */
 static void add_failed(struct result *result, struct failure *failure)
 {
     result_string(result, "failed");

@@ -51,7 +51,7 @@ static bool add_rows(struct call *call, const struct call_simulation *simulation
     return true;
 }
 
-/* Makes the changes, simulates and adds the rows. */
+/* Applies the changes, simulates, and adds the rows. */
 static bool find_rows(struct call *call, const struct changes_argument *changes,
                       struct call_simulation *simulation, struct result *result)
 {
