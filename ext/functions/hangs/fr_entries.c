@@ -1,5 +1,5 @@
 /*
-** fr_entries: the calls that the dumps of a job have.
+** fr_entries: the calls recorded in the dumps of a job.
 */
 #include "call_job.h"
 
@@ -119,7 +119,7 @@ static int give_sizes(sqlite3_context *context, const struct fr_job *job, uint32
     return give_writer(context, &text);
 }
 
-/* A list of texts, or of frames. */
+/* Returns a list of texts, or of frames, to SQLite. */
 static int give_list(sqlite3_context *context, const struct fr_job *job, uint32_t id,
                      bool of_frames)
 {
@@ -155,7 +155,7 @@ static void give_integer(sqlite3_context *context, int64_t number)
         sqlite3_result_int64(context, number);
 }
 
-/* The rank of the job that is a rank of an entry's group. */
+/* Converts a rank in an entry's group to a rank of the job. */
 static int64_t rank_in_job(const struct fr_job *job, const struct fr_entry *entry, int64_t rank)
 {
     uint32_t of = job->members[entry->member].group;

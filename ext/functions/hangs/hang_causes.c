@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-/* Ends a cause: what it is in, and a full stop. */
+/* Ends a cause with the op and the group, and adds the line. */
 static void end_cause(struct hang_lines *lines, const struct hang_finding *finding, bool of_rank,
                       uint32_t entry, struct writer *text)
 {
@@ -17,7 +17,7 @@ static void end_cause(struct hang_lines *lines, const struct hang_finding *findi
     lines_add(lines, "cause", finding_code(finding), of_rank ? finding->ranks[0] : SIZE_MAX, text);
 }
 
-/* `Rank 1 called it at train.py:70 step.` */
+/* Adds `Rank 1 called it at train.py:70 step.` */
 static void add_called_it(struct hang_lines *lines, const struct hang_finding *finding, size_t rank,
                           uint32_t entry)
 {
@@ -33,7 +33,7 @@ static void add_called_it(struct hang_lines *lines, const struct hang_finding *f
     lines_add(lines, "at", finding_code(finding), rank, &text);
 }
 
-/* `Rank 2 called last all_reduce at train.py:55 step.` */
+/* Adds `Rank 2 called last all_reduce at train.py:55 step.` */
 static void add_called_last(struct hang_lines *lines, const struct hang_finding *finding,
                             uint32_t rank)
 {
@@ -56,7 +56,7 @@ static void add_called_last(struct hang_lines *lines, const struct hang_finding 
     lines_add(lines, "at", finding_code(finding), rank, &text);
 }
 
-/* Ranks that did not call an op, also with gloo. */
+/* Adds ranks that did not call an op, including ranks that use gloo. */
 static void add_not_called(struct hang_lines *lines, const struct hang_finding *finding)
 {
     enum { MOST_PLACES = 2 };
@@ -83,7 +83,7 @@ static void add_not_called(struct hang_lines *lines, const struct hang_finding *
         add_called_last(lines, finding, finding->ranks[i]);
 }
 
-/* Calls of a meeting, or of a pair, that agree: their ranks. */
+/* The ranks whose calls in a meeting, or a pair, agree. */
 struct agreeing {
     uint32_t entry;
     uint32_t *ranks;
@@ -97,7 +97,7 @@ static int agreeing_order(const void *a, const void *b)
     return order ? order : COMPARE(x->ranks[0], y->ranks[0]);
 }
 
-/* What a call has that the others have not. */
+/* Writes the property in which a call differs from the others. */
 static void write_differing(struct hang_lines *lines, struct writer *text,
                             enum call_differs differs, uint32_t entry)
 {
@@ -125,7 +125,7 @@ static void write_differing(struct hang_lines *lines, struct writer *text,
     }
 }
 
-/* Puts a call to those that agree with it. */
+/* Adds a call to the group of calls that agree with it. */
 static bool add_agreeing(struct hang_lines *lines, struct agreeing *agreeing, size_t *count,
                          enum call_differs differs, uint32_t entry, size_t rank)
 {
@@ -160,7 +160,8 @@ static void write_agreeing(struct hang_lines *lines, struct writer *text,
     write_string(text, ": ");
 }
 
-/* The part of a batch, or the head, whose pair differs; `*other`: what is received or sent. */
+/* Returns the part of a batch, or the head, whose pair differs. `*other` is the matching send or
+** recv. */
 static uint32_t differing_part(struct hang_lines *lines, uint32_t rank, uint32_t *other)
 {
     const struct hang *hang = lines->hang;
@@ -248,7 +249,7 @@ static void add_mismatch(struct hang_lines *lines, const struct hang_finding *fi
                       meeting->entries[fr_place_in(group, hang->job->ranks[finding->ranks[0]])]);
 }
 
-/* `Rank 3 did not complete (rank 0: no dump), ranks 1, 2 did: `; or did not start. */
+/* Adds `Rank 3 did not complete (rank 0: no dump), ranks 1, 2 did: `, or that it did not start. */
 static void add_device(struct hang_lines *lines, const struct hang_finding *finding)
 {
     const struct hang *hang = lines->hang;
@@ -314,7 +315,7 @@ static void add_device(struct hang_lines *lines, const struct hang_finding *find
     memory_free(ranks);
 }
 
-/* For whom a rank waits, and where it called that. */
+/* Adds the ranks that a rank waits for, and the place of its call. */
 static void add_wait(struct hang_lines *lines, const struct hang_finding *finding, uint32_t r)
 {
     const struct hang *hang = lines->hang;
@@ -325,7 +326,7 @@ static void add_wait(struct hang_lines *lines, const struct hang_finding *findin
         failure_memory(&lines->failure);
         return;
     }
-    for (size_t i = 0; i < rank->wait_count; i++) { /* of a batch, not in order */
+    for (size_t i = 0; i < rank->wait_count; i++) { /* the waits of a batch are unsorted */
         size_t at = i;
         uint32_t other = hang->waits[rank->first_wait + i].rank;
         for (; at > 0 && ranks[at - 1] > other; at--)
@@ -343,7 +344,7 @@ static void add_wait(struct hang_lines *lines, const struct hang_finding *findin
     memory_free(ranks);
 }
 
-/* Ranks that wait for each other: three of them, culprits first. */
+/* Adds ranks that wait for each other: at most three, culprits first. */
 static void add_deadlock(struct hang_lines *lines, const struct hang_finding *finding)
 {
     enum { MOST = 3 };
@@ -379,7 +380,7 @@ static void add_all_in(struct hang_lines *lines, const struct hang_finding *find
     add_called_it(lines, finding, finding->ranks[0], hang->ranks[finding->ranks[0]].head);
 }
 
-/* The ranks that wait, in what an entry is in, for a rank. */
+/* Lists the ranks that wait for the first rank of a finding, in its meeting or for its entry. */
 static size_t waiters(const struct hang *hang, const struct hang_finding *finding, uint32_t *ranks)
 {
     size_t count = 0;
@@ -398,7 +399,7 @@ static size_t waiters(const struct hang *hang, const struct hang_finding *findin
     return count;
 }
 
-/* Ranks that have no dump, or whose dump does not tell. */
+/* Adds ranks without a dump, or whose dump is not conclusive. */
 static void add_no_dump(struct hang_lines *lines, const struct hang_finding *finding)
 {
     const struct hang *hang = lines->hang;

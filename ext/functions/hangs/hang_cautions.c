@@ -9,7 +9,7 @@
 /* Ranks that wait in one op of one group. */
 struct waiting_in {
     size_t count;
-    uint32_t words;  /* of the op and the group */
+    uint32_t words;  /* text with the op and the group */
     uint32_t *ranks; /* owned */
 };
 
@@ -97,7 +97,7 @@ void add_waiting(struct hang_lines *lines)
     memory_free(list.items);
 }
 
-/* The ranks of a state. */
+/* Counts the ranks in a state. */
 static size_t ranks_that_are(const struct hang *hang, enum hang_state state, uint32_t *ranks)
 {
     size_t count = 0;

@@ -1,5 +1,5 @@
 /*
-** The lines of a summary (FR19 to FR24), of which these files each write some.
+** The lines of a summary (FR19 to FR24). Several files write them.
 */
 #ifndef TRACEDIFF_HANG_LINES_H
 #define TRACEDIFF_HANG_LINES_H
@@ -20,7 +20,7 @@ struct hang_lines {
     struct failure failure;
 };
 
-/* Adds a line of what was written, and clears that. `rank`: an index, or SIZE_MAX. */
+/* Adds a line with the written words, and empties the writer. `rank` is an index, or SIZE_MAX. */
 void lines_add(struct hang_lines *lines, const char *kind, const char *code, size_t rank,
                struct writer *words);
 
@@ -30,21 +30,21 @@ void lines_clear(struct hang_lines *lines);
 bool hang_timed_out(const struct hang *hang);
 bool hang_waits(const struct hang *hang);
 
-/* The word of a kind of findings. */
+/* Returns the word for a kind of finding. */
 const char *finding_code(const struct hang_finding *finding);
 
-/* Of a meeting, the ranks whose members are, or are not, of a kind: into `ranks`, which has room
-** for all ranks. Returns how many. */
+/* Lists the ranks of a meeting whose members are, or are not, of a kind. `ranks` has room for all
+** ranks. Returns the number of ranks. */
 size_t members_that_are(const struct hang *hang, uint32_t meeting, enum member_is is, bool are,
                         uint32_t *ranks);
 
-/* FR19, FR20: the first line. */
+/* FR19, FR20: adds the first line. */
 void add_verdict(struct hang_lines *lines);
 
-/* FR21: the causes, and where they were called. */
+/* FR21: adds the causes, and the places of the calls. */
 void add_causes(struct hang_lines *lines);
 
-/* FR22, FR23: who waits in what, and cautions. */
+/* FR22, FR23: add the waiting ranks with their ops, and cautions. */
 void add_waiting(struct hang_lines *lines);
 void add_cautions(struct hang_lines *lines);
 

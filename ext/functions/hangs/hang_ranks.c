@@ -1,5 +1,5 @@
 /*
-** hang_ranks: what each rank of a job does, and for whom it waits.
+** hang_ranks: the state of each rank in a job, and the ranks that it waits for.
 */
 #include "call_job.h"
 
@@ -23,7 +23,7 @@ static const struct table_column columns_of_ranks[] = {
 
 static const struct argument arguments_of_ranks[] = {DUMPS_ARGUMENTS};
 
-/* Adds the ranks that are chosen as text. */
+/* Adds the chosen ranks as text. */
 static void add_list(struct result *result, const struct hang *hang, const bool *chosen,
                      int64_t *list)
 {

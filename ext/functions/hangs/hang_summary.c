@@ -1,5 +1,5 @@
 /*
-** hang_summary: which rank holds up a job, in at most twelve lines.
+** hang_summary: the rank that holds up a job, in at most twelve lines.
 */
 #include <string.h>
 
@@ -22,8 +22,8 @@ static const struct argument arguments_of_summary[] = {DUMPS_ARGUMENTS};
 
 enum { MOST_LINES = 12, MOST_CHARACTERS = 100 };
 
-/* FR24: leaves out the last causes, so that there are twelve lines. `first` and `end` are those of
-** the causes and places. */
+/* FR24: removes the last causes until twelve lines remain. Causes and places are the lines [first,
+** end). */
 static void cut_causes(struct hang_lines *lines, size_t first, size_t end)
 {
     size_t over = lines->count > MOST_LINES ? lines->count - MOST_LINES + 1 : 0, more = 0;

@@ -4,8 +4,8 @@
 #include "analysis/hang/hang_meetings.h"
 #include "base/memory.h"
 
-/* The findings that the first line is about: culprits if there are any, else those like the first
-** one; and their ranks. */
+/* The findings in the first line, and their ranks: the culprits if there are any, or else all
+** findings of the same kind as the first. */
 struct hang_verdict {
     const struct hang_finding *first;
     size_t findings;
@@ -40,7 +40,7 @@ static bool find_verdict(const struct hang *hang, struct hang_verdict *verdict)
     return done;
 }
 
-/* `; 3 of 4 ranks wait`. */
+/* Writes `; 3 of 4 ranks wait`. */
 static void write_waiting(struct writer *text, const struct hang *hang)
 {
     size_t waiting = 0;
@@ -53,7 +53,7 @@ static void write_waiting(struct writer *text, const struct hang *hang)
     write_string(text, waiting == 1 ? " ranks waits" : " ranks wait");
 }
 
-/* What the ranks did, after their names. */
+/* Writes the ranks' action after their names. */
 static void write_did(struct hang_lines *lines, struct writer *text, const char *one,
                       const char *several, bool is_one, uint32_t entry)
 {
@@ -62,7 +62,7 @@ static void write_did(struct hang_lines *lines, struct writer *text, const char 
         write_op(text, lines->hang, entry, &lines->failure);
 }
 
-/* `rank 3 called broadcast, the others all_gather_base`. */
+/* Writes `rank 3 called broadcast, the others all_gather_base`. */
 static void write_mismatch(struct hang_lines *lines, struct writer *text,
                            const struct hang_verdict *verdict)
 {
@@ -92,7 +92,7 @@ static void write_mismatch(struct hang_lines *lines, struct writer *text,
     }
 }
 
-/* The head of a rank of a set that is in another collective. */
+/* Returns the head of a rank of the set that is in another collective. */
 static uint32_t other_head(const struct hang *hang, const struct hang_finding *finding)
 {
     uint32_t set = hang->ranks[finding->ranks[0]].set;
@@ -145,7 +145,8 @@ static void write_culprits(struct hang_lines *lines, struct writer *text,
     }
 }
 
-/* Why the dumps of ranks do not tell: all have none, are older or overwritten, or differ. */
+/* Writes why the dumps of ranks are not conclusive: all are missing, older or overwritten, or the
+** reasons differ. */
 static void write_without(struct writer *text, const struct hang *hang,
                           const struct hang_verdict *verdict)
 {
@@ -160,7 +161,7 @@ static void write_without(struct writer *text, const struct hang *hang,
                                                    : ", which have no dump");
 }
 
-/* A verdict without a culprit; returns its code. */
+/* Writes a verdict without a culprit, and returns its code. */
 static const char *write_untold(struct hang_lines *lines, struct writer *text,
                                 const struct hang_verdict *verdict)
 {
@@ -233,7 +234,7 @@ static const char *write_untold(struct hang_lines *lines, struct writer *text,
     return code;
 }
 
-/* A verdict without findings; returns its code. */
+/* Writes a verdict without findings, and returns its code. */
 static const char *write_none(struct writer *text, const struct hang *hang)
 {
     const struct fr_job *job = hang->job;

@@ -3,7 +3,7 @@
 #include "analysis/hang/hang_meetings.h"
 #include "base/memory.h"
 
-/* The end of the ranks from `i` on that are written together: three or more in a row. */
+/* Returns the end of the range of ranks that begins at `i`: three or more consecutive ranks. */
 static size_t range_end(const int64_t *ranks, size_t count, size_t i)
 {
     enum { FEWEST = 3 };
@@ -55,7 +55,7 @@ static void write_name(struct writer *text, const struct name *name)
     write_bytes(text, name->text, name->length);
 }
 
-/* An op without the underscore that it may begin with. */
+/* Writes an op without a leading underscore. */
 static void write_plain_op(struct writer *text, const struct fr_job *job, uint32_t op)
 {
     const struct name *name = fr_text(job, op);
@@ -63,7 +63,7 @@ static void write_plain_op(struct writer *text, const struct fr_job *job, uint32
     write_bytes(text, name->text + from, name->length - from);
 }
 
-/* The ops of a batch, each once, by name. */
+/* Writes the different ops of a batch by name. */
 static void write_batch(struct writer *text, const struct hang *hang,
                         const struct hang_parts *parts)
 {
@@ -101,7 +101,7 @@ void write_op(struct writer *text, const struct hang *hang, uint32_t entry,
     memory_free(parts.items);
 }
 
-/* `send 0->1`, `recv 1<-0`: the rank that calls it comes first. */
+/* Writes `send 0->1` or `recv 1<-0`: the calling rank comes first. */
 static void write_pair(struct writer *text, const struct hang *hang, uint32_t entry, uint32_t op)
 {
     const struct fr_op *own = fr_op_of(hang->job, hang_entry(hang, entry));
