@@ -14,8 +14,8 @@ static int file_order(const void *a, const void *b)
     return order ? order : strcmp(x->path, y->path);
 }
 
-/* T7: those without a number in the name get the lowest numbers that are free, in the order of
-** their paths. */
+/* T7: gives the lowest free numbers to files without a number in their names, in the order of their
+** paths. */
 static bool assign_ranks(struct call *call, struct call_snapshots *snapshots)
 {
     int64_t *taken = memory_zeroed(snapshots->count, sizeof *taken), next = 0;
@@ -40,7 +40,7 @@ static bool assign_ranks(struct call *call, struct call_snapshots *snapshots)
                       call_stopper(call), &call->failure);
 }
 
-/* Keeps what was named, and of a directory what begins like a snapshot. */
+/* Keeps the named files, and files of a directory that begin like a snapshot. */
 static bool keep_files(struct call *call, struct call_snapshots *snapshots)
 {
     const struct trace_paths *paths = &snapshots->paths;
@@ -60,7 +60,7 @@ static bool keep_files(struct call *call, struct call_snapshots *snapshots)
     return true;
 }
 
-/* Lists the ranks at the place that was asked for; their names tell it (T7.7). */
+/* Lists the ranks at the requested place, according to their names (T7.7). */
 static bool find_place(struct call *call, const char *subject, struct call_snapshots *snapshots)
 {
     struct selection *ranks = &snapshots->ranks;
@@ -80,7 +80,7 @@ static bool find_place(struct call *call, const char *subject, struct call_snaps
     return done;
 }
 
-/* Whether the ranks that were asked for are there. */
+/* Checks that the requested ranks exist. */
 static bool check_ranks(struct call *call, int argument, struct call_snapshots *snapshots)
 {
     int64_t *there = memory_zeroed(snapshots->count, sizeof *there);
@@ -106,7 +106,7 @@ static bool check_ranks(struct call *call, int argument, struct call_snapshots *
     return done;
 }
 
-/* The rank with the highest peak; of equal ones the lowest. */
+/* The rank with the highest peak; ties: the lowest rank. */
 struct worst {
     int64_t rank, bytes; /* rank -1: none yet */
 };
@@ -170,7 +170,7 @@ struct snapshot *call_snapshot_open(struct call *call, const struct snapshot_fil
     return snapshot;
 }
 
-/* Says why none of the files is a snapshot, by the first. */
+/* Reports why none of the files is a snapshot, using the first file. */
 static bool refuse_files(struct call *call, const struct call_snapshots *snapshots,
                          const struct snapshot_file *first)
 {
@@ -192,7 +192,7 @@ bool call_snapshots_each(struct call *call, const struct call_snapshots *snapsho
 {
     const struct selection *ranks = &snapshots->ranks;
     bool any = false, done = true;
-    int64_t lowest = -1; /* the first rank of which a file is a snapshot */
+    int64_t lowest = -1; /* the lowest rank with a snapshot */
     const struct snapshot_file *first = NULL;
     for (size_t i = 0; done && i < snapshots->count; i++) {
         const struct snapshot_file *file = &snapshots->files[i];

@@ -10,8 +10,8 @@
 
 struct snapshot_file {
     const char *path; /* borrowed */
-    bool listed;      /* found in a directory, so it need not be a snapshot */
-    int64_t rank;     /* of the name; without, the lowest that is free (T7) */
+    bool listed;      /* found in a directory, so it may not be a snapshot */
+    int64_t rank;     /* from the name, else the lowest free number (T7) */
 };
 
 struct call_snapshots {
@@ -21,24 +21,25 @@ struct call_snapshots {
     struct selection ranks;
 };
 
-/* Finds the files of an argument, and reads the argument for ranks, by default the lowest; 0: there
-** is none, and all are chosen. On failure, too, they are to be closed. */
+/* Finds the files of an argument, and reads the argument for ranks, which defaults to the lowest.
+** If its index is 0, there is none, and all ranks are chosen. Close the snapshots on failure,
+** too. */
 bool call_snapshots_find(struct call *call, int argument, int ranks,
                          struct call_snapshots *snapshots);
 
 void call_snapshots_close(struct call_snapshots *snapshots);
 
-/* Opens a file. NULL on failure, and if it is listed but is not a snapshot. */
+/* Opens a file. NULL on failure, and if a listed file is not a snapshot. */
 struct snapshot *call_snapshot_open(struct call *call, const struct snapshot_file *file);
 
 /* Takes a snapshot of a rank; false on failure, with call->failure filled. */
 typedef bool take_snapshot(struct call *call, struct snapshot *snapshot, int64_t rank, void *to);
 
-/* Calls `take` for each snapshot of the chosen ranks in turn. An error if there is none. */
+/* Calls `take` for each snapshot of the chosen ranks in turn. It is an error if there is none. */
 bool call_snapshots_each(struct call *call, const struct call_snapshots *snapshots,
                          take_snapshot *take, void *to);
 
-/* A complete producer of a function with the arguments below: `add` adds the rows of each snapshot
+/* A complete producer for functions with the arguments below: `add` adds the rows of each snapshot
 ** to a struct result. */
 int call_snapshot_rows(struct call *call, struct rows **rows, take_snapshot *add);
 

@@ -1,5 +1,5 @@
 /*
-** memory_allocations: the allocations of an allocator's snapshot, from their begin to their end.
+** memory_allocations: the allocations of an allocator's snapshot, from beginning to end.
 */
 #include "text/number.h"
 #include "snapshot_rows.h"
@@ -95,7 +95,7 @@ static void give_time(const struct snapshot_part *part, const struct memory_allo
                          : column == ALLOCATIONS_FREE_EVENT ? end
                          : column == ALLOCATIONS_ALLOC_US   ? begin_us
                          : column == ALLOCATIONS_FREE_US    ? end_us
-                         : timed /* wraps around only if the times make no sense */
+                         : timed /* wraps around only if the times are invalid */
                              ? (int64_t)((uint64_t)end_us - (uint64_t)begin_us)
                              : NUMBER_NONE);
 }

@@ -56,7 +56,7 @@ static size_t events_size(const struct memory_device *device)
     return device->event_count;
 }
 
-/* Sums up sizes, or what is reserved, if the query asks for them. */
+/* Sums up sizes, or reserved memory, if the query needs the sums. */
 static bool prepare_events(struct call *call, struct snapshot_part *part)
 {
     const struct memory_device *device = part->device;
@@ -96,7 +96,7 @@ static void write_text_of(struct writer *writer, const struct values *values, pi
     write_json(writer, name ? name->text : "", name ? name->length : 0);
 }
 
-enum { LONGEST_FRAMES = 16 << 20 /* bytes: lists and their texts may be shared */ };
+enum { LONGEST_FRAMES = 16 << 20 /* bytes: shared lists and texts can multiply the size */ };
 
 static int give_frames(sqlite3_context *context, const struct values *values, pickled frames)
 {

@@ -117,7 +117,7 @@ static void add_device(struct call *call, struct result *result, const struct sn
     result_integer(result, snapshot->pickle.size);
 }
 
-/* A file that cannot be read, or that has no device in use. */
+/* Adds a file that cannot be read, or without a device in use. */
 static void add_other(struct result *result, const struct snapshot_file *file, const char *failure)
 {
     result_repaired(result, file->path, strlen(file->path));
@@ -129,12 +129,13 @@ static void add_other(struct result *result, const struct snapshot_file *file, c
             result_null(result);
 }
 
-/* Adds the rows of a file; its failure becomes a problem, unless the call cannot go on. `asked`:
-** its rank was asked for, and it must be readable. */
+/* Adds the rows of a file. Its failure becomes a problem, unless the call cannot go on. `asked`:
+** its rank was requested, so it must be readable. */
 static void add_file(struct call *call, struct result *result, const struct snapshot_file *file,
                      bool asked)
 {
-    const struct snapshot_file named = {.path = file->path}; /* so that its failure is told */
+    const struct snapshot_file named = {.path = file->path}; /* not marked as listed, so that its
+                                                             ** failure is reported */
     struct snapshot *snapshot = call_snapshot_open(call, &named);
     enum failure_code code = call->failure.code;
     bool any = false;

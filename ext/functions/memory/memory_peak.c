@@ -1,5 +1,5 @@
 /*
-** memory_peak: what is allocated at the peak of each device, by keys (M7 to M9).
+** memory_peak: the memory allocated at the peak of each device, by keys (M7 to M9).
 */
 #include <string.h>
 
@@ -58,7 +58,7 @@ struct peak_call {
     int64_t last; /* rank whose rows were added last; -1: none */
 };
 
-/* Allocations of the same keys. NULL: without, or not in `keys`. */
+/* Allocations with equal keys. NULL: the key is unknown, or not in `keys`. */
 struct peak_part {
     const struct name *keys[PEAK_KEYS];
     int64_t bytes, blocks;
@@ -98,7 +98,7 @@ static const struct name *name_of(const struct names *names, uint32_t id)
     return id == NAME_NONE ? NULL : &names->items[id];
 }
 
-/* Makes a part of one allocation. Its label must be known already, so that no name moves. */
+/* Makes a part from one allocation. Its label must exist already, so that names do not move. */
 static bool make_part(struct call *call, const struct peak_call *peak, struct snapshot *snapshot,
                       const struct memory_device *device,
                       const struct memory_allocation *allocation, struct peak_part *part)
@@ -123,7 +123,7 @@ static bool make_part(struct call *call, const struct peak_call *peak, struct sn
     return true;
 }
 
-/* Adds up parts of the same keys; returns how many are left. */
+/* Merges parts with equal keys. Returns the number of remaining parts. */
 static size_t merge_parts(struct peak_part *parts, size_t count)
 {
     size_t kept = 0;
@@ -138,13 +138,13 @@ static size_t merge_parts(struct peak_part *parts, size_t count)
     return kept;
 }
 
-/* Makes the parts of a device, at most peak_blocks, from the largest on. */
+/* Makes the parts of a device, at most peak_blocks, largest first. */
 static bool make_parts(struct call *call, const struct peak_call *peak, struct snapshot *snapshot,
                        const struct memory_device *device, struct peak_part *parts, size_t *count)
 {
     const struct stopper *stopper = call_stopper(call);
     struct failure *failure = &call->failure;
-    for (int pass = 0; pass < 2; pass++) { /* the first makes the labels */
+    for (int pass = 0; pass < 2; pass++) { /* the first pass makes the labels */
         *count = 0;
         for (size_t i = 0; i < device->allocation_count; i++) {
             const struct memory_allocation *allocation = &device->allocations[i];

@@ -36,7 +36,7 @@ static void add_number(struct result *result, const struct values *values, pickl
     result_number(result, known ? number : NUMBER_NONE);
 }
 
-/* Adds what the blocks of a segment say. */
+/* Adds the properties of the blocks in a segment. */
 static void add_blocks(struct result *result, const struct values *values, pickled segment)
 {
     struct value_walk walk = values_walk(values, values_field(values, segment, KEY_BLOCKS));
@@ -56,7 +56,7 @@ static void add_blocks(struct result *result, const struct values *values, pickl
     result_integer(result, active);
 }
 
-enum { LONGEST_POOL = 16 }; /* its id has two numbers; one tuple may be that of all segments */
+enum { LONGEST_POOL = 16 }; /* an id has two numbers, and all segments may share one tuple */
 
 static void add_pool(struct result *result, const struct values *values, pickled pool)
 {

@@ -1,17 +1,17 @@
 /*
-** memory_timeline: the memory of a device by category over time, as PyTorch's memory profiler
-** exports it.
+** memory_timeline: the memory of a device by category over time, in the export of PyTorch's memory
+** profiler.
 **
-** 1. The file is a list of entries [time, action, bytes, category], in the order of their times:
+** 1. The file is a list of entries [time, action, bytes, category] in order of time, written by
 **    export_memory_timeline() with a path that ends in .raw.json.gz. Bytes are negative where
-**    memory is freed; an entry that changes the category of a block is followed by a second one. So
+**    memory is freed. An entry that changes the category of a block is followed by a second one, so
 **    the action is not needed.
-** 2. A row is the sums by category after the entries of one time; an entry of another time than the
-**    one before it begins a new row. This is what HTA's MemoryAnalysis makes of the file.
-** 3. A time below 0 is that of memory from before the profiler: it becomes the first time of the
-**    file above 0, or NULL if there is none.
-** 4. Categories are the numbers 0 to 7. An entry that is not as in rule 1, and a sum beyond 64
-**    bits, is an error.
+** 2. A row has the sums by category after all entries of one time; an entry with a different time
+**    from the one before it begins a new row. HTA's MemoryAnalysis reads the file the same way.
+** 3. A time below 0 marks memory from before the profiler started. It becomes the first time above
+**    0 in the file, or NULL if there is none.
+** 4. Categories are the numbers 0 to 7. An entry that breaks rule 1 is an error, and so is a sum
+**    beyond 64 bits.
 */
 #include "base/memory.h"
 #include "text/number.h"

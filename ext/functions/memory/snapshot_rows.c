@@ -7,7 +7,7 @@
 #include "text/text.h"
 #include "base/sort.h"
 
-/* What the rows are made with. */
+/* State of making rows. */
 struct making {
     struct snapshot_rows *rows;
     size_t (*size)(const struct memory_device *device);
