@@ -1,5 +1,5 @@
 /*
-** critical_path: what each step waited for, from its start to its end.
+** critical_path: the chain of activities that determines the length of each step.
 */
 #include "analysis/path/path_walk.h"
 #include "base/memory.h"
@@ -8,7 +8,7 @@
 #include "functions/call/step_rows.h"
 #include "functions/args/sync_args.h"
 
-#define KEPT_PATHS ((size_t)16 << 20) /* bytes of parts that one call may keep */
+#define KEPT_PATHS ((size_t)16 << 20) /* bytes: most memory for the kept parts of a call */
 
 enum {
     CRITICAL_RANK,
@@ -73,7 +73,7 @@ struct found_path {
     struct path_step step;
 };
 
-/* Finds the path of a step. Without parts it has a row. */
+/* Finds the path of a step. A path without parts has one row. */
 static bool find_path(struct step_rows *rows, size_t i, struct found_step **step,
                       struct failure *failure)
 {
@@ -102,7 +102,7 @@ static void name_column(const struct trace_file *file, uint32_t row, sqlite3_con
     sqlite3_result_text64(context, name->text, name->length, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-/* A column of a path without parts (P1). */
+/* Returns a column of a path without parts (P1). */
 static void empty_column(int column, sqlite3_context *context)
 {
     if (column == CRITICAL_SEQ || column == CRITICAL_DUR_NS || column == CRITICAL_SLACK_NS)

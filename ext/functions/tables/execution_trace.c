@@ -1,15 +1,15 @@
 /*
-** execution_trace: the nodes of an Execution Trace, which PyTorch's ExecutionTraceObserver writes.
+** execution_trace: the nodes of an Execution Trace, written by PyTorch's ExecutionTraceObserver.
 **
-** 1. A row is an element of the list `nodes`, in the order of the file: a node is written when its
-**    operator returns, so children come before their parent.
-** 2. Until schema 1.0.1 what is known of a node are its members (parent, rf_id, inputs,
+** 1. A row is an element of the list `nodes`, in file order. A node is written when its operator
+**    returns, so children come before their parent.
+** 2. Up to schema 1.0.1, the properties of a node are its members (parent, rf_id, inputs,
 **    input_shapes, ...). Since 1.0.2 the parent is ctrl_deps, inputs and outputs are objects of
 **    values, shapes, types and strides, and the rest is in attrs, a list of {name, type, value}.
-**    Both are read, whatever the schema says; members come before attrs.
-** 3. What the observer writes for nothing is NULL: an rf_id, fw_parent or fw_tid of 0, a negative
-**    seq_id, an empty text, and the parent of the root, which is itself.
-** 4. JSON is strict, as args are (mend.h). An element that is not an object with an id is an error.
+**    Both forms are read, whatever the schema says; members take precedence over attrs.
+** 3. The observer's placeholders for missing values become NULL: an rf_id, fw_parent or fw_tid of
+**    0, a negative seq_id, an empty text, and the parent of the root, which is the root itself.
+** 4. JSON is strict, like args (mend.h). An element that is not an object with an id is an error.
 */
 #include <string.h>
 
@@ -71,8 +71,8 @@ enum node_value {
 
 enum node_kind { KIND_ID, KIND_SEQUENCE, KIND_NUMBER, KIND_TEXT, KIND_JSON };
 
-/* The names of the values: of members, or of attributes; ids of 0 and negative sequence numbers
-** stand for none. */
+/* The names of the values as members or attributes, and whether ids of 0 or negative sequence
+** numbers are placeholders. */
 static const struct {
     const char *name;
     enum node_kind kind;
@@ -95,7 +95,7 @@ struct node {
     struct token values[NODE_VALUES];
 };
 
-/* Makes strict JSON of an element, with padding after it. */
+/* Converts an element to strict JSON with padding after it. */
 static bool mend(struct list_rows *rows, struct node *node, const struct token *element,
                  struct token *whole)
 {
@@ -118,8 +118,8 @@ static void set(struct node *node, const struct token *name, const struct token 
             node->values[i] = *value;
 }
 
-/* Goes through the elements of an array of strict JSON. `p` is the byte after its bracket, or after
-** an element. NULL at its end. */
+/* Returns the next element in an array of strict JSON; NULL: at its end. `p` is the byte after the
+** bracket, or after an element. */
 static const unsigned char *next_value(struct scan *scan, const unsigned char *p,
                                        struct token *value)
 {
@@ -129,7 +129,7 @@ static const unsigned char *next_value(struct scan *scan, const unsigned char *p
     return *p == ']' || *p == '}' ? NULL : scan_value(scan, p, value);
 }
 
-/* The attributes of a node (since schema 1.0.2). */
+/* Reads the attributes of a node (since schema 1.0.2). */
 static void set_attributes(struct node *node, const struct token *attrs)
 {
     struct scan scan = {attrs->at + attrs->length, NULL};
@@ -141,7 +141,7 @@ static void set_attributes(struct node *node, const struct token *attrs)
             set(node, &name, &value);
 }
 
-/* The lists of inputs or outputs (since schema 1.0.2). */
+/* Reads the lists of inputs or outputs (since schema 1.0.2). */
 static void set_lists(struct node *node, int at)
 {
     static const char *const names[] = {"values", "shapes", "types", "strides"};

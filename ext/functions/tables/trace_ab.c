@@ -1,5 +1,5 @@
 /*
-** trace_ab: whether the operators of two sides of runs differ.
+** trace_ab: whether operators differ between several runs of control and of test.
 */
 #include <math.h>
 #include <stdarg.h>
@@ -85,20 +85,20 @@ static const struct argument arguments_of_ab[] = {
 };
 
 struct ab {
-    struct trace_paths paths[2]; /* of control's and test's runs */
-    bool files;                  /* each of them is a file */
-    bool job;                    /* values are of the paths of jobs (V12) */
+    struct trace_paths paths[2]; /* paths of control's and test's runs */
+    bool files;                  /* each file is a run */
+    bool job;                    /* values come from the paths of jobs (V12) */
     struct step_patterns names;
-    bool *met; /* by pattern of names: whether it is like a name */
+    bool *met; /* by pattern of names: whether it matches a name */
     struct runs_request request;
     struct comparison_request comparison;
     struct runs runs;
     struct comparisons found;
-    size_t n[2], steps[2]; /* runs, and steps of all of them */
-    const char *order;     /* what is to be said of the order of the runs; NULL: nothing */
-    const struct run_file *copies[2]; /* of one recording (V11); NULL: none */
-    char *distrusted;      /* path of the first file that cannot be compared; NULL; owned */
-    struct trust_item why; /* it cannot (V13) */
+    size_t n[2], steps[2]; /* number of runs, and of steps in all of them */
+    const char *order;     /* note about the order of the runs; NULL: none */
+    const struct run_file *copies[2]; /* two files of one recording (V11); NULL: none */
+    char *distrusted;      /* path of the first file that cannot be trusted, or NULL; owned */
+    struct trust_item why; /* the reason (V13) */
 };
 
 static bool is_wanted(const void *argument, const char *name)
@@ -112,7 +112,7 @@ static bool is_wanted(const void *argument, const char *name)
     return wanted;
 }
 
-/* A gate must not pass because a name was misspelt. */
+/* Checks that names exist: a gate must not pass because a name was misspelt. */
 static bool check_names(struct call *call, const struct ab *ab)
 {
     for (size_t i = 0; i < ab->names.wish.count; i++)
@@ -156,14 +156,15 @@ static bool read_arguments(struct call *call, struct ab *ab)
            argument_runs(call, AB_TEST, files == 1, &ab->paths[1]);
 }
 
-/* The path of the ith run; control's come first. */
+/* Returns the path of the ith run, in which control's runs come first. */
 static const char *run_path(const struct ab *ab, size_t i, int *side)
 {
     *side = i >= ab->paths[0].count;
     return ab->paths[*side].items[*side ? i - ab->paths[0].count : i].path;
 }
 
-/* Of a failure because files of a run are no ranks, says what to write if they are runs. */
+/* If files of a run do not have different ranks, adds the argument for files that are runs to the
+** error. */
 static void hint_at_files(struct call *call, const struct ab *ab)
 {
     struct failure failure = call->failure;
@@ -185,7 +186,7 @@ static bool check_measure(struct call *call, const struct ab *ab)
 /* V13: finds whether a run can be trusted. */
 static bool check_trust(struct call *call, struct ab *ab, const struct call_trace *opened)
 {
-    const bool one_rank[] = {true, true}; /* the path says which */
+    const bool one_rank[] = {true, true}; /* there is only one rank per path */
     for (size_t i = 0; i < opened->trace.count && !ab->distrusted; i++) {
         const struct trace_member *member = &opened->trace.members[i];
         struct trust trust = {.count = 0};
@@ -208,7 +209,7 @@ static bool check_trust(struct call *call, struct ab *ab, const struct call_trac
     return true;
 }
 
-/* Opens the runs, some at a time, and takes their values. */
+/* Opens the runs in batches, and takes their values. */
 static bool take_runs(struct call *call, struct ab *ab)
 {
     const struct stopper *stopper = call_stopper(call);
@@ -241,7 +242,7 @@ static bool take_runs(struct call *call, struct ab *ab)
     return done;
 }
 
-/* V10: means over other ranks are not compared. */
+/* V10: refuses to compare means over different ranks. */
 static bool check_ranks(struct call *call, const struct ab *ab)
 {
     uint32_t has, lacks;
@@ -256,7 +257,7 @@ static bool check_ranks(struct call *call, const struct ab *ab)
                        ab->files ? "; the files of a run's ranks are one run, a directory" : "");
 }
 
-/* V1: sums of whole traces and of steps are not compared. */
+/* V1: refuses to compare sums of whole traces with sums of steps. */
 static bool check_steps(struct call *call, const struct ab *ab)
 {
     size_t with = ab->runs.count, without = ab->runs.count;
@@ -272,7 +273,7 @@ static bool check_steps(struct call *call, const struct ab *ab)
                        path, run_path(ab, with, &side));
 }
 
-/* A gate must not pass because a side recorded nothing. */
+/* Checks that there are events: a gate must not pass because a side recorded nothing. */
 static bool check_events(struct call *call, const struct ab *ab)
 {
     static const char *const what[] = {
@@ -286,7 +287,7 @@ static bool check_events(struct call *call, const struct ab *ab)
                        with[0] ? "test" : "control", what[ab->request.device_type]);
 }
 
-/* V9: whether all runs of one side began before the first of the other. */
+/* V9: notes if all runs of one side began before the first run of the other. */
 static const char *order_of(const struct runs *runs)
 {
     int64_t first[2] = {INT64_MAX, INT64_MAX}, last[2] = {INT64_MIN, INT64_MIN};
@@ -324,7 +325,7 @@ static bool compare(struct call *call, struct ab *ab)
            compare_runs(&ab->runs, &ab->comparison, &ab->found, stopper, &call->failure);
 }
 
-/* A row, with what it is ordered by. */
+/* A row with its sort keys. */
 struct ab_row {
     const struct compared *compared;
     const struct name *name; /* NULL: the step */
@@ -353,7 +354,7 @@ static void real_or_null(struct result *result, double real)
         result_real(result, real);
 }
 
-/* Adds a part of a note after `; `. `text` has room for all parts. */
+/* Appends a part of a note after `; `. `text` has room for all parts. */
 enum { LONGEST_NOTE = 1000 };
 static void note(char *text, const char *format, ...)
 {
@@ -366,7 +367,7 @@ static void note(char *text, const char *format, ...)
     va_end(values);
 }
 
-/* What the unit of a row means. */
+/* Notes the meaning of a row's unit. */
 static void note_unit(char *text, const struct ab *ab, const struct compared *row)
 {
     bool here = row->verdict == VERDICT_SLOWER_HERE || row->verdict == VERDICT_FASTER_HERE;
@@ -388,13 +389,13 @@ static void note_unit(char *text, const struct ab *ab, const struct compared *ro
          few, here ? "these recordings differ; " : "");
 }
 
-/* Whether a row is of times that cannot be trusted (V13). */
+/* Whether a row depends on times that cannot be trusted (V13). */
 static bool is_distrusted(const struct ab *ab, const struct compared *row)
 {
     return ab->distrusted && (row->op == OP_STEP || op_is_device(row->op));
 }
 
-/* V13, before the rest of a note; paths may be longer than LONGEST_NOTE. */
+/* Adds a note about trust (V13) before the other notes; paths may be longer than LONGEST_NOTE. */
 static void add_distrust(struct result *result, const struct ab *ab, const char *rest)
 {
     struct writer text = {0};
@@ -407,7 +408,7 @@ static void add_distrust(struct result *result, const struct ab *ab, const char 
     writer_clear(&text);
 }
 
-/* V11, before the rest of a note; paths may be longer than LONGEST_NOTE. */
+/* Adds a note about copies (V11) before the other notes; paths may be longer than LONGEST_NOTE. */
 static void add_copies(struct result *result, const struct ab *ab, const char *rest)
 {
     const struct name *paths = ab->runs.paths.items;
@@ -421,7 +422,7 @@ static void add_copies(struct result *result, const struct ab *ab, const char *r
     sqlite3_free(text);
 }
 
-/* V12: the rank that has most of a row, on the side that has more of it. */
+/* V12: notes the rank with most of a row's time, on the side with more of it. */
 static void note_rank(char *text, const struct ab *ab, const struct compared *row)
 {
     int side = row->mean[1] >= row->mean[0];
@@ -448,7 +449,8 @@ static void add_note(struct result *result, const struct ab *ab, const struct co
     if (!row->every_step)
         note(text, "not in every step: means over steps");
     if (means_disagree(row, ab->comparison.min_effect)) {
-        sqlite3_snprintf(sizeof percent, percent, "%+.1f", row->mean_percent); /* in any locale */
+        sqlite3_snprintf(sizeof percent, percent, "%+.1f", row->mean_percent); /* the same in
+                                                                               ** every locale */
         note(text, "means over steps differ by %s %%", percent);
     }
     for (int side = 0; side < 2 && !isnan(row->p); side++)

@@ -1,5 +1,5 @@
 /*
-** trace_cause_parts: what the causes of trace_step_causes are made of.
+** trace_cause_parts: the parts that the causes of trace_step_causes consist of.
 */
 #include "analysis/causes/cause_members.h"
 #include "functions/call/step_parts.h"
@@ -30,7 +30,7 @@ static const struct argument arguments_of_cause_parts[] = {
     {STEP_CLOCK_ARGUMENT}, {CAUSES_SHOWN_ARGUMENT}, {STEPS_ARGUMENT},
 };
 
-/* A mean over windows; NULL without any. */
+/* Adds a mean over windows; NULL if there are none. */
 static void add_mean(struct result *result, double sum, double windows)
 {
     if (windows > 0)

@@ -1,6 +1,5 @@
 /*
-** trace_diff: the events of two traces by name, side by side, as HTA's TraceDiff.compare_traces
-** gives them.
+** trace_diff: the events of two traces by name, side by side, like HTA's TraceDiff.compare_traces.
 */
 #include "base/memory.h"
 #include "naming/short_name.h"
@@ -48,7 +47,7 @@ static const struct argument arguments_of_diff[] = {
 /* One trace, summed up by name. */
 struct diff_side {
     struct summary summary;
-    int64_t steps; /* as in struct step_choice */
+    int64_t steps; /* like in struct step_choice */
 };
 
 static bool sum_up_sides(struct call *call, struct diff_side *sides)
@@ -90,7 +89,7 @@ static wide_time difference(const struct diff_pair *pair)
     return pair->test->total - pair->control->total;
 }
 
-/* |diff_duration| descending, then name. */
+/* Orders by |diff_duration| descending, then by name. */
 static int diff_order(const void *a, const void *b)
 {
     wide_time x = difference(a), y = difference(b);
@@ -145,8 +144,7 @@ static void add_pair(struct result *result, const struct diff_pair *pair, int64_
     result_string(result, seen_on(control->seen | test->seen));
 }
 
-/* Joins the sides by name. Names are those of control, then those that only test has. NULL on
-** failure. */
+/* Joins the sides by name: control's names, then names that only test has. NULL on failure. */
 static struct diff_pair *pair_up(const struct summary *control, const struct summary *test,
                                  size_t *count, const struct stopper *stopper,
                                  struct failure *failure)

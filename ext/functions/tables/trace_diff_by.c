@@ -131,8 +131,7 @@ static const char *const key_names[] = {[KEY_OP] = "op",         [KEY_TOP_OP] = 
                                         [KEY_COLLECTIVE] = "collective",
                                         [KEY_PROCESS_GROUP] = "process_group"};
 
-/* Whether a text is one value of strict JSON, which ends where the text does. `room` holds
-** JSON_ROOM(length) bytes. */
+/* Whether a text is exactly one value of strict JSON. `room` holds JSON_ROOM(length) bytes. */
 #define JSON_ROOM(length) ((MEND_ROOM + 1) * ((length) + 6) + SCAN_PADDING)
 static bool is_json(const char *text, size_t length, unsigned char *room)
 {
@@ -149,8 +148,8 @@ static bool is_json(const char *text, size_t length, unsigned char *room)
     return mend_json(room, wrapped, room + wrapped + SCAN_PADDING, &written) == MEND_STRICT;
 }
 
-/* Writes the value of a key as JSON: a stream is a number; shapes and types are as args have them,
-** if that is JSON. False if out of memory. */
+/* Writes the value of a key as JSON: a stream is a number; shapes and types keep the JSON of args,
+** if it is valid. False if out of memory. */
 static bool write_value(struct writer *json, enum key key, const struct name *name)
 {
     bool raw = key == KEY_STREAM;
@@ -179,8 +178,8 @@ static bool write_value(struct writer *json, enum key key, const struct name *na
     return true;
 }
 
-/* Adds the columns key and key_json. They are written here, as SQLite writes JSON: its functions
-** do not tell of all memory that they lack. */
+/* Adds the columns key and key_json in SQLite's JSON format. SQLite's own functions do not report
+** every failed allocation. */
 static bool add_keys(struct call *call, struct result *result, const struct keyed *keyed,
                      const uint32_t *ids)
 {
@@ -238,15 +237,15 @@ static void add_both(struct result *result, wide_time control, wide_time test, c
     result_real(result, mean_difference(control, steps[0], test, steps[1]));
 }
 
-/* A key with its differences per step, by which rows are sorted. */
+/* A key with its differences per step, the sort keys of rows. */
 struct sorted_key {
     const struct keyed *keyed;
     size_t row;
-    double change;      /* us, of device time */
-    double self_change; /* us, of self time on the host */
+    double change;      /* us of device time */
+    double self_change; /* us of self time on the host */
 };
 
-/* |diff_device_time| descending, then |diff_self_time|, then by the keys; NULL first. */
+/* Orders by |diff_device_time| descending, then |diff_self_time|, then by the keys; NULL first. */
 static int sorted_key_order(const void *a, const void *b)
 {
     const struct sorted_key *x = a, *y = b;
@@ -267,7 +266,7 @@ static int sorted_key_order(const void *a, const void *b)
     return 0;
 }
 
-/* The keys in the order of the rows; NULL on failure. */
+/* Returns the keys in the order of the rows; NULL on failure. */
 static struct sorted_key *sort_keys(struct call *call, const struct keyed *keyed,
                                     const int64_t *steps)
 {
@@ -292,7 +291,8 @@ static struct sorted_key *sort_keys(struct call *call, const struct keyed *keyed
 static void add_sums(struct result *result, const struct keyed_sums *sums, const int64_t *steps)
 {
     double counts[2], mean[2];
-    for (int side = 0; side < 2; side++) { /* a key on one side only differs by its count alone */
+    for (int side = 0; side < 2; side++) { /* a key on one side only has the same mean on both,
+                                           ** so only its count differs */
         const struct keyed_sums *of = &sums[sums[side].executions > 0 ? side : !side];
         counts[side] = (double)sums[side].executions / (double)steps[side];
         mean[side] = of->executions > 0 ? mean_microseconds(of->device_time, of->executions) : 0;
@@ -308,13 +308,13 @@ static void add_sums(struct result *result, const struct keyed_sums *sums, const
     add_both(result, sums[0].self_time, sums[1].self_time, steps);
 }
 
-/* us per unit of work; 0: none is known. */
+/* Returns us per unit of work; 0: unknown. */
 static double price(const struct keyed_measure *of)
 {
     return of->amount > 0 ? microseconds(of->time) / (double)of->amount : 0;
 }
 
-/* Adds six columns (F7); `unit` is of a rate, a us. */
+/* Adds six columns (F7). `unit` scales a rate per us. */
 static void add_measured(struct result *result, const struct keyed_measure *control,
                          const struct keyed_measure *test, const struct keyed_sums *sums,
                          const int64_t *steps, double unit)
@@ -353,7 +353,7 @@ static void add_share(struct result *result, const struct keyed_measure *of)
                 of->peak_time > 0 ? 100 * of->ideal_time / microseconds(of->peak_time) : NAN);
 }
 
-/* F9.3. */
+/* F9.3: returns the resource that limits the work; NULL: unknown. */
 static const char *bound(const struct keyed_work *work)
 {
     const struct keyed_measure *flops = &work->flops, *bytes = &work->bytes;
@@ -363,7 +363,7 @@ static const char *bound(const struct keyed_work *work)
     return flops->ideal_time > bytes->ideal_time ? "compute" : "memory";
 }
 
-/* Adds six columns, of both sides. */
+/* Adds six columns for both sides. */
 static void add_peaks(struct result *result, const struct keyed_work *work, bool known)
 {
     if (!known) {
@@ -387,8 +387,9 @@ static void add_work(struct result *result, const struct keyed *keyed, size_t ro
         result_nulls(result, BY_EVENTS - BY_FLOPS);
         return;
     }
-    add_measured(result, &work[0].flops, &work[1].flops, sums, steps, 1e6); /* a us: TFLOP/s */
-    add_measured(result, &work[0].bytes, &work[1].bytes, sums, steps, 1e3); /* a us: GB/s */
+    add_measured(result, &work[0].flops, &work[1].flops, sums, steps, 1e6); /* per us; unit
+                                                                            ** TFLOP/s */
+    add_measured(result, &work[0].bytes, &work[1].bytes, sums, steps, 1e3); /* per us; unit GB/s */
     add_peaks(result, work, keyed->wants_peaks);
 }
 

@@ -1,5 +1,5 @@
 /*
-** trace_diff_report: one page about two traces. Its sections are the files of sql/report/.
+** trace_diff_report: one page that compares two traces. Its sections are the files of sql/report/.
 */
 #include <string.h>
 
@@ -38,13 +38,13 @@ enum {
     REPORT_ARGUMENTS = COUNT_OF(arguments_of_report)
 };
 
-/* A page that is being made. Its sections run as calls of a function that has the facts as more
+/* A page while it is made. Its sections run as calls of a function that has the facts as additional
 ** arguments. */
 struct report_call {
     struct call call;
     struct table_function function;
     struct argument arguments[MOST_VALUES];
-    sqlite3_value *replaced[REPORT_ARGUMENTS]; /* arguments that are facts; NULL: as given */
+    sqlite3_value *replaced[REPORT_ARGUMENTS]; /* arguments replaced by facts; NULL: unchanged */
     struct report report;
 };
 
@@ -70,7 +70,7 @@ static void sections_end(struct report_call *of)
     report_clear(&of->report);
 }
 
-/* A fact, after they were taken. */
+/* Returns a fact, after facts were taken. */
 static sqlite3_value *fact(const struct report_call *of, const char *name)
 {
     int i = 0;
@@ -79,8 +79,8 @@ static sqlite3_value *fact(const struct report_call *of, const char *name)
     return of->call.values[REPORT_ARGUMENTS + i];
 }
 
-/* The index of the argument whose name begins a text and ends there, of the first `count`; -1:
-** none. */
+/* Returns the index of the argument whose name is the first word of a text, among the first
+** `count`; -1: none. */
 static int argument_at(const struct argument *arguments, int count, const char *text)
 {
     size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz_");
@@ -90,7 +90,7 @@ static int argument_at(const struct argument *arguments, int count, const char *
     return -1;
 }
 
-/* A style of facts, without its unit. */
+/* Makes a style from facts, without its unit. */
 static struct report_style style_of(const struct report_call *of, const char *control,
                                     const char *test, const char *size, const char *digits)
 {
@@ -100,8 +100,8 @@ static struct report_style style_of(const struct report_call *of, const char *co
                                  .digits = sqlite3_value_int(fact(of, digits))};
 }
 
-/* A fact that is named as an argument replaces it in the sections, and in the statements on the
-** page. */
+/* Takes the facts. A fact with the name of an argument replaces it, in the sections and in the
+** statements on the page. */
 static int take_facts(void *to, sqlite3_stmt *row)
 {
     struct report_call *of = to;
@@ -126,8 +126,8 @@ static int take_facts(void *to, sqlite3_stmt *row)
     return SQLITE_OK;
 }
 
-/* Writes the value of an argument. Steps that are not given are those of the report, whatever the
-** default of the function they are given to. Returns whether it is given. */
+/* Writes the value of an argument. Missing steps are written as the report's default, even if the
+** called function has another default. Returns whether the argument is given. */
 static bool write_argument(struct writer *to, const struct call *call, int i)
 {
     sqlite3_value *value = call->values[i];
@@ -148,12 +148,12 @@ static bool write_argument(struct writer *to, const struct call *call, int i)
     return true;
 }
 
-/* Writes a statement, with its parameters replaced by literals. Arguments that are not given are
-** left out at the end of a call. */
+/* Writes a statement, with its parameters replaced by literals. Missing arguments at the end of a
+** call are left out. */
 static void write_statement(struct writer *to, const struct call *call, const char *sql)
 {
     const struct table_function *function = call->function;
-    size_t given = 0; /* the length up to the last argument that is given, or other text */
+    size_t given = 0; /* the length up to the last given argument, or other text */
     while (*sql) {
         size_t length = 1;
         int count = *sql == ':' ? function->argument_count : 0;

@@ -1,5 +1,5 @@
 /*
-** trace_events: the events of a trace, read straight from the columns of its files.
+** trace_events: the events of a trace, read directly from the columns of its files.
 */
 #include <string.h>
 
@@ -57,7 +57,8 @@ static void put_event_name(sqlite3_context *context, const struct trace_file *fi
         return;
     /* SQLITE_STATIC: the cursor's rows hold the file, so the text outlives the statement. */
     const struct name *name = &file->names.items[id];
-    int length = file->names.has_nul ? (int)name->length : -1; /* SQLite copies texts of a length */
+    int length = file->names.has_nul ? (int)name->length : -1; /* SQLite copies texts with a
+                                                               ** length */
     sqlite3_result_text(context, name->text, length, SQLITE_STATIC);
 }
 
@@ -76,7 +77,7 @@ static void put_event_identifier(sqlite3_context *context, const struct trace_fi
         put_event_name(context, file, (uint32_t)identifier->value);
 }
 
-/* Puts parent, depth or self_dur. The file's stacks are made when first needed. */
+/* Returns parent, depth or self_dur. The file's stacks are built on first use. */
 static int put_event_stack(sqlite3_context *context, const struct event_rows *events,
                            struct trace_file *file, size_t row, int column, struct failure *failure)
 {
@@ -97,8 +98,8 @@ static int put_event_stack(sqlite3_context *context, const struct event_rows *ev
     return SQLITE_OK;
 }
 
-/* By name id: whether a name has this part or, with * or ?, is like this pattern. NULL on
-** failure. */
+/* Returns, by name id, whether a name contains `wanted` or, with * or ?, matches this pattern. NULL
+** on failure. */
 static bool *find_names(const struct names *names, const char *wanted,
                         const struct stopper *stopper, struct failure *failure)
 {
@@ -289,7 +290,7 @@ static bool prepare_rows(struct event_rows *events, bool analysis, bool last_ste
     return true;
 }
 
-/* Keeps a copy of operator_name, which outlives the call. */
+/* Keeps a copy of operator_name, because the rows outlive the call. */
 static bool prepare_operators(struct call *call, struct event_rows *events)
 {
     const char *name;

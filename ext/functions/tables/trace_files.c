@@ -40,7 +40,7 @@ static const struct table_column columns_of_files[] = {
 
 static const struct argument arguments_of_files[] = {{TRACE_ARGUMENT}};
 
-/* Adds an element to the JSON array of problems. No position: `first_byte` 0; no time: `ns` -1. */
+/* Adds an element to the JSON array of problems. `first_byte` 0: no position; `ns` -1: no time. */
 static void write_problem(struct writer *list, const char *what, int64_t count, int64_t first_byte,
                           int64_t ns)
 {
@@ -73,8 +73,8 @@ static bool write_findings(struct call *call, struct writer *list,
     return done;
 }
 
-/* `strict`: whether SQLite's JSON functions accept the metadata. `again`: how many more times
-** the file was given. False on failure. */
+/* Writes all problems of a file. `strict`: SQLite's JSON functions accept the metadata. `again`:
+** how many more times the file was given. False on failure. */
 static bool write_problems(struct call *call, struct writer *list,
                            const struct trace_member *member, bool strict, size_t again)
 {
@@ -101,7 +101,7 @@ static bool write_problems(struct call *call, struct writer *list,
     return done;
 }
 
-/* Finds the lowest and highest step number of a member. Returns how many there are. */
+/* Finds the lowest and highest step number of a member. Returns the number of steps. */
 static int64_t step_range(const struct trace_member *member, int64_t *first, int64_t *last)
 {
     int64_t count = 0;
@@ -172,7 +172,7 @@ static void add_file_row(struct call *call, struct result *result, const struct 
     for (int kind = 0; kind < COORDINATES; kind++)
         result_number(result, at.of[kind].number < 0 ? NUMBER_NONE : at.of[kind].number);
     writer_clear(&problems);
-    /* other errors: the metadata is malformed, too deep or too long for SQLite's JSON */
+    /* other errors mean that the metadata is malformed, too deep or too long for SQLite's JSON */
     if (code == SQLITE_NOMEM || code == SQLITE_INTERRUPT)
         call_check(call, code, "");
     sqlite3_finalize(metadata);

@@ -1,5 +1,5 @@
 /*
-** trace_graph_diff: the graphs that two traces replay, kernel by kernel.
+** trace_graph_diff: the replayed graphs of two traces, compared kernel by kernel.
 */
 #include "analysis/sums/align.h"
 #include "analysis/sums/graph_sides.h"
@@ -38,7 +38,7 @@ static bool add_side(struct call *call, struct graph_sides *sides, int side,
     return done;
 }
 
-/* The time of a position over all replays (ns); 0 on a side without it. */
+/* Returns the time of a position over all replays in ns; 0 on a side without it. */
 static wide_time time_of(const struct graph_side *side, const struct graph_group *group, size_t at)
 {
     return at == ALIGN_NONE ? 0 : side->times[group->first + at];
@@ -68,7 +68,7 @@ static void add_row(struct result *result, const struct graph_sides *sides, size
     result_real(result, mean_difference(time[0], replays[0], time[1], replays[1]));
 }
 
-/* Adds the rows of a pair. */
+/* Adds the rows of a pair of graphs. */
 static bool add_pair(struct call *call, struct result *result, const struct graph_sides *sides,
                      size_t graph, const struct graph_pair *pair)
 {

@@ -1,5 +1,5 @@
 /*
-** trace_health: what is impossible or missing in the recordings of a trace.
+** trace_health: impossible or missing data in the recordings of a trace.
 */
 #include "analysis/health/trace_findings.h"
 #include "functions/call/call_trace.h"
@@ -27,7 +27,7 @@ static const struct table_column columns_of_health[] = {
 };
 
 static const struct argument arguments_of_health[] = {
-    {TRACE_ARGUMENT}, {STEPS_ARGUMENT_AS("step_events")} /* a column is named steps */
+    {TRACE_ARGUMENT}, {STEPS_ARGUMENT_AS("step_events")} /* a column is named `steps` already */
 };
 
 static void add_row(struct result *result, const struct trace_finding *found)

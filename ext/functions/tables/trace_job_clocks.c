@@ -1,5 +1,5 @@
 /*
-** trace_job_clocks: how far the clocks of the ranks of a job are apart, step by step.
+** trace_job_clocks: the offsets between the clocks of a job's ranks, step by step.
 */
 #include "analysis/job/job_clocks.h"
 #include "base/memory.h"

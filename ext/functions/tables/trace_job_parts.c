@@ -1,5 +1,5 @@
 /*
-** trace_job_parts: what the time of stretches of a job's path went to.
+** trace_job_parts: how the time in stretches of a job's path is spent.
 */
 #include <string.h>
 
@@ -31,12 +31,12 @@ static const struct argument arguments_of_job_parts[] = {
     {STEPS_ARGUMENT},
 };
 
-/* What is asked for. NUMBER_NONE: null. */
+/* A stretch of the argument. NUMBER_NONE: null. */
 struct asked_stretch {
     int64_t stretch, rank, iteration, own_iteration, start, length, event;
 };
 
-/* The members of an object, after its type. */
+/* Reads the members of an object, after its type. */
 static const char asked_sql[] =
     "SELECT json_type(?1), ?1 ->> 'rank', ?1 ->> 'own_ts_ns', ?1 ->> 'dur_ns', ?1 ->> 'iteration',"
     " ?1 ->> 'own_iteration', ?1 ->> 'event'";
@@ -48,17 +48,17 @@ struct parts_lister {
     const struct trace *trace;
     struct asked_stretch *asked; /* by rank */
     size_t count, capacity;
-    struct job_rank rank; /* the current one */
+    struct job_rank rank; /* the current rank */
     struct instants instants;
-    struct names names;           /* of parts */
-    struct attributed_step paths; /* of a stretch: parts as they are found, ... */
-    struct attributed_step step;  /* ... and at the level */
-    struct table parts;           /* of `step` */
+    struct names names;           /* names of parts */
+    struct attributed_step paths; /* parts of a stretch by full path, */
+    struct attributed_step step;  /* and at the level */
+    struct table parts;           /* index of the parts in `step` */
     enum label_level level;
-    size_t window; /* of the last stretch */
+    size_t window; /* window of the last stretch */
 };
 
-/* A member that is an integer; only the last ones may be null. */
+/* Reads an integer member; only the last ones may be null. */
 static bool take_integer(sqlite3_stmt *row, int column, int64_t *to)
 {
     int type = sqlite3_column_type(row, column);
@@ -114,7 +114,8 @@ static bool refuse(struct parts_lister *lister, const struct asked_stretch *aske
                        "schedule [%lld]: the trace has no %s", (long long)asked->stretch, what);
 }
 
-/* The window of a stretch; NULL if the rank has none. Stretches are mostly asked for by time. */
+/* Finds the window of a stretch; NULL if the rank has none. It starts at the last window, because
+** stretches are mostly in order of time. */
 static const struct job_window *find_window(struct parts_lister *lister,
                                             const struct asked_stretch *asked)
 {
@@ -133,8 +134,8 @@ static const struct job_window *find_window(struct parts_lister *lister,
     return NULL;
 }
 
-/* The row of device work, or of a collective of the host, by its position in traceEvents; ROW_NONE
-** if it is not there. */
+/* Finds the row of device work, or of a collective on the host, by its position in traceEvents;
+** ROW_NONE: missing. */
 static uint32_t find_row(const struct parts_lister *lister, size_t member, int64_t event)
 {
     const struct trace_file *file = lister->trace->members[member].file;
@@ -166,7 +167,7 @@ static bool find_parts(struct parts_lister *lister, const struct asked_stretch *
                            : instants_add_row(at, of->member, &of->window, row, asked->start, end);
 }
 
-/* Adds up the parts of a stretch by their names at the level. */
+/* Sums up the parts of a stretch by their names at the level. */
 static bool add_up(struct parts_lister *lister)
 {
     lister->step.count = 0;
@@ -221,7 +222,6 @@ static bool add_rank(struct parts_lister *lister, size_t first, size_t next)
     return done;
 }
 
-/* Adds all rows. */
 static bool add_rows(struct parts_lister *lister)
 {
     const struct stopper *stopper = call_stopper(lister->call);

@@ -1,5 +1,5 @@
 /*
-** trace_job_path: on which rank the path of a job is, and when.
+** trace_job_path: the rank that the path of a job is on, over time.
 */
 #include "analysis/job/job_schedule.h"
 #include "functions/call/call_trace.h"
@@ -34,7 +34,7 @@ static const struct argument arguments_of_job_path[] = {
     {STEPS_ARGUMENT},
 };
 
-/* The rows of a call, while they are made. */
+/* State of adding the rows of a call. */
 struct job_lister {
     struct result *result;
     const struct call_trace *opened;
@@ -42,7 +42,7 @@ struct job_lister {
     struct job_schedule schedule;
 };
 
-/* Adds a row; `stretch` is NULL for a window of no length. */
+/* Adds a row; `stretch` is NULL for a window of length 0. */
 static void add_row(const struct job_lister *lister, const struct window *window, int64_t seq,
                     const struct job_stretch *stretch)
 {

@@ -1,5 +1,5 @@
 /*
-** trace_job_ranks: what the path of a job asks of each of its ranks.
+** trace_job_ranks: the data of each rank that the path of a job depends on.
 */
 #include "analysis/job/job_rows.h"
 #include "functions/call/call_trace.h"
@@ -37,7 +37,7 @@ static const struct argument arguments_of_job_ranks[] = {
     {STEPS_ARGUMENT},
 };
 
-/* The rows of a rank, while they are made. */
+/* State of adding the rows of a rank. */
 struct rank_lister {
     struct result *result;
     const struct trace *trace;
@@ -45,7 +45,7 @@ struct rank_lister {
     const struct job_rank *rank;
 };
 
-/* Adds the columns that every row has. */
+/* Adds the columns that all rows have. */
 static void add_place(const struct rank_lister *lister, enum job_row_kind kind, size_t member,
                       int64_t iteration, int64_t start, int64_t end)
 {
@@ -77,7 +77,7 @@ static void add_steps(const struct rank_lister *lister, size_t member)
     result_nulls(lister->result, 6);
 }
 
-/* The position of a collective in traceEvents. */
+/* Returns the position of a collective in traceEvents. */
 static int64_t event_of(const struct rank_lister *lister, uint32_t index)
 {
     const struct job_collective *collective = &lister->rank->collectives[index];

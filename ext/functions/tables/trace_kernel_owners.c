@@ -108,15 +108,15 @@ struct owners_file {
     struct owners owners;
     struct names texts;      /* stable names, shapes and types */
     uint32_t *stable;        /* by name id: the id of its stable name, or NAME_NONE: not made yet */
-    uint32_t *shape, *types; /* by row: the ids of those of an owner; may be NULL */
+    uint32_t *shape, *types; /* by row of an owner: ids of its shapes and types; may be NULL */
     char *scratch;           /* room for the longest name of the file */
-    uint32_t *position; /* by row: in the replay of a graph; UINT32_MAX: in none; may be NULL */
+    uint32_t *position; /* by row: position in the replay of a graph; UINT32_MAX: none; may be
+                        ** NULL */
     struct work *work;  /* by row; may be NULL */
     const struct collective_rows *collectives; /* may be NULL */
     size_t next_collective, next_group;
 };
 
-/* Adds the stable name of an id. */
 static void add_stable_name(struct owners_file *of, uint32_t id)
 {
     const struct name *name = id == NAME_NONE ? NULL : &of->member->file->names.items[id];
@@ -198,7 +198,7 @@ static void add_owner(struct owners_file *of, const struct owner *owner)
     add_collective(of, row, collective_rows_at(of->collectives, row, &of->next_collective));
 }
 
-/* Reads the shapes, and the types if they are wanted, of the operators that own work. */
+/* Reads the shapes of the operators that own work, and the types if `types`. */
 static bool read_owner_shapes(struct owners_file *of, bool types)
 {
     struct trace_file *file = of->member->file;
@@ -208,7 +208,7 @@ static bool read_owner_shapes(struct owners_file *of, bool types)
         return failure_memory(&of->call->failure);
     for (size_t i = 0; i < of->owners.count; i++)
         if (of->owners.items[i].label[LEVEL_OP] != ROW_NONE)
-            of->shape[of->owners.items[i].label[LEVEL_OP]] = 0; /* wanted */
+            of->shape[of->owners.items[i].label[LEVEL_OP]] = 0; /* requested */
     return shapes_read(of->call, file, of->shape, of->types, &of->texts);
 }
 

@@ -1,5 +1,5 @@
 /*
-** trace_long_steps: the steps that trace_verdict leaves out, and what they have more of.
+** trace_long_steps: the steps that trace_verdict excludes, and their surplus.
 */
 #include "functions/call/step_parts.h"
 #include "functions/facts/call_long_steps.h"

@@ -15,7 +15,7 @@ static const struct table_column columns_of_metadata[] = {
 
 static const struct argument arguments_of_metadata[] = {{TRACE_ARGUMENT}};
 
-/* Where the rows of a file go. */
+/* Destination for the rows of a file. */
 struct metadata_rows {
     struct result *result;
     const struct trace_member *member;
@@ -31,7 +31,6 @@ static int add_value(void *to, sqlite3_stmt *row)
     return SQLITE_OK;
 }
 
-/* Adds a row for each key of a file's metadata. */
 static void add_metadata(struct call *call, struct result *result, const struct call_trace *opened,
                          size_t i)
 {

@@ -1,5 +1,5 @@
 /*
-** trace_ops: the events of a trace, summed up.
+** trace_ops: the events of a trace, summed up by name.
 */
 #include "base/memory.h"
 #include "naming/short_name.h"
@@ -55,7 +55,7 @@ static bool sum_up_ops(struct call *call, struct summary *summary)
     return done && summary_sort(summary, stopper, &call->failure);
 }
 
-/* `short_name` has room for the longest name; NULL: the query does not ask for it. */
+/* Adds a row. `short_name` has room for the longest name; NULL: the query does not need it. */
 static void add_op(struct result *result, const struct names *names, const struct summary_row *row,
                    char *short_name)
 {

@@ -1,5 +1,5 @@
 /*
-** trace_step_path: where the time of each step went, by all levels at once.
+** trace_step_path: the time of each step, by all levels at once.
 */
 #include "functions/call/call_trace.h"
 #include "functions/call/step_parts.h"

@@ -1,5 +1,5 @@
 /*
-** trace_step_time: where the time of each step went.
+** trace_step_time: the time of each step, by class and name.
 */
 #include "functions/call/call_trace.h"
 #include "functions/call/graph_args.h"

@@ -41,7 +41,7 @@ static void add_text(struct result *result, char *text)
     sqlite3_free(text);
 }
 
-/* Adds what a name says of a step. */
+/* Adds the information in the name of a step. */
 static void add_form(struct result *result, const struct name *name)
 {
     struct step_form form;

@@ -1,5 +1,5 @@
 /*
-** trace_subtree: events, what is nested in them and the device work that they launched.
+** trace_subtree: events, with the events nested in them and the device work that they launched.
 */
 #include "analysis/sums/subtree.h"
 #include "base/memory.h"
@@ -36,7 +36,7 @@ static const struct argument arguments_of_subtree[] = {
      "event number of trace_events, or a JSON array of them; default every outermost event"},
 };
 
-/* Adds us from the origin of the rank. */
+/* Adds us since the origin of the rank. */
 static void add_time(struct result *result, int64_t time, int64_t origin)
 {
     if (time == NUMBER_NONE || origin == NUMBER_NONE)
@@ -74,7 +74,7 @@ static void add_node(struct result *result, const struct trace_member *member, i
         result_null(result);
 }
 
-/* Adds the trees of a file. Sets a flag for each root that it has. */
+/* Adds the trees of a file. Sets a flag for each root in the file. */
 static bool add_trees(struct call *call, struct result *result, const struct call_trace *opened,
                       size_t i, const struct selection *roots, bool *found)
 {

@@ -1,5 +1,5 @@
 /*
-** trace_work_diff: operators and kernels that run more or less often in another trace.
+** trace_work_diff: operators and kernels that run more or less often in test.
 */
 #include "functions/words/work_words.h"
 #include "functions/facts/call_work.h"
