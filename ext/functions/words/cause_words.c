@@ -25,7 +25,7 @@ static void write_label_of(struct cause_words *words, uint32_t name)
     write_bytes(&words->text, words->room, label_of(words, name));
 }
 
-/* Writes the name of a cause, or what stands for it. */
+/* Writes the name of a cause, or its stand-in. */
 static void write_name_of(struct cause_words *words, const struct cause *cause)
 {
     size_t length = label_of(words, cause->name);
@@ -67,7 +67,7 @@ void cause_words_end(struct cause_words *words)
     writer_clear(&words->text);
 }
 
-/* Where a cause is: ` (X)`, ` in 24 X`, `, only in X_7`. */
+/* Writes the place of a cause: ` (X)`, ` in 24 X`, `, only in X_7`. */
 static void write_area(struct cause_words *words, const struct cause *cause)
 {
     struct writer *text = &words->text;
@@ -95,7 +95,7 @@ static void write_area(struct cause_words *words, const struct cause *cause)
     }
 }
 
-/* What is computed again (L10). */
+/* Writes the recomputed work (L10). */
 static void write_recomputed(struct cause_words *words, const struct cause *cause)
 {
     struct writer *text = &words->text;
@@ -108,7 +108,7 @@ static void write_recomputed(struct cause_words *words, const struct cause *caus
     write_string(text, " more");
 }
 
-/* How many characters two texts have in common at their begin; at their end if `back`. */
+/* Counts the characters that two texts have in common at the start, or at the end if `back`. */
 static size_t common_length(const struct name *a, const struct name *b, bool back)
 {
     size_t most = a->length < b->length ? a->length : b->length, i = 0;
@@ -164,7 +164,7 @@ static void write_bytes_of(struct writer *text, const double *bytes)
                  units[unit]);
 }
 
-/* Writes how many times a number is as large as before. */
+/* Writes the ratio of two numbers: `2.1 times`. */
 static void write_times_of(struct writer *text, const double *of)
 {
     double times = of[1] / of[0];
@@ -176,7 +176,7 @@ static bool is_about(const double *of)
     return fabs(of[1] - of[0]) <= SAME_RATE * of[0];
 }
 
-/* W9.4: what changed of the algorithm of a collective: `RING_LL -> TREE_SIMPLE`. */
+/* W9.4: writes the change in a collective's algorithm: `RING_LL -> TREE_SIMPLE`. */
 static bool write_algorithm(struct cause_words *words, const struct cause_split *split)
 {
     struct writer *text = &words->text;
@@ -197,7 +197,7 @@ static bool write_algorithm(struct cause_words *words, const struct cause_split 
     return true;
 }
 
-/* W9: what most of a cause of communication is, with numbers. */
+/* W9: writes the largest contribution to a cause of communication, with numbers. */
 static void write_split(struct cause_words *words, const struct cause *cause)
 {
     struct writer *text = &words->text;
@@ -275,7 +275,8 @@ static void write_communication(struct cause_words *words, const struct cause *c
     write_split(words, cause);
 }
 
-/* A part of a cause that neither came, if `came`, nor went, if not. NULL: there is none. */
+/* Returns a part of a cause that did not come, if `came`, or is still in test, if not. NULL:
+** none. */
 static const struct cause_part *other_part(const struct cause_words *words,
                                            const struct cause *cause, bool came)
 {
@@ -299,7 +300,7 @@ static void write_area_of(struct cause_words *words, const struct cause *cause, 
     }
 }
 
-/* Writes how many operators take over, or give way; one by its name (L2.2). */
+/* Writes how many operators take over, or give way; a single one by its name (L2.2). */
 static void write_others(struct cause_words *words, const struct cause *cause, int64_t others)
 {
     const struct cause_parts *parts = words->causes->parts;
@@ -341,7 +342,7 @@ static void write_replaced(struct cause_words *words, const struct cause *cause)
     write_area(words, cause);
 }
 
-/* Whether an event has a name. */
+/* Whether an event of a chosen file has this name. */
 static bool is_of_event(const struct cause_words *words, const struct name *name)
 {
     for (int side = 0; side < 2; side++)
@@ -354,7 +355,7 @@ static bool is_of_event(const struct cause_words *words, const struct name *name
     return false;
 }
 
-/* Whether the name of a cause is that of a gap (A5.4), which is no thing to wait for. */
+/* Whether the name of a cause belongs to a gap (A5.4), which nothing can wait for. */
 static bool is_gap(const struct cause_words *words, const struct cause *cause)
 {
     const struct name *name =
@@ -415,7 +416,7 @@ static void write_synchronized(struct cause_words *words, const struct cause *ca
     }
 }
 
-/* Whether most time of a cause is in gaps that have names (A5.4). */
+/* Whether most time of a cause is in named gaps (A5.4). */
 static bool is_between(const struct causes *causes, const struct cause *cause)
 {
     wide_time named = 0, all = 0;
@@ -467,7 +468,7 @@ static void write_kind(struct cause_words *words, const struct cause *cause)
     case CAUSE_MERGED:
         write_merged(words, cause);
         break;
-    case CAUSE_DIAGNOSED: /* whose sentence a diagnosis has */
+    case CAUSE_DIAGNOSED: /* written as the sentence of the diagnosis */
         break;
     case CAUSE_CHANGED:
         if (cause->step_class == CLASS_MEMORY && !words->bare)

@@ -57,7 +57,7 @@ static void put_name(sqlite3_str *text, const struct checks *checks, uint32_t id
     sqlite3_str_append(text, name->text, (int)name->length);
 }
 
-/* Writes the ranks of a side that are compared: `rank 0`, `4 ranks (0-3) of 8`. */
+/* Writes the compared ranks of a side: `rank 0`, `4 ranks (0-3) of 8`. */
 static void put_ranks(sqlite3_str *text, const struct check_side *side)
 {
     if (side->ranks == 1)
@@ -123,7 +123,7 @@ static void put_value(sqlite3_str *text, const struct checks *checks,
     if (value->kind == VALUE_INTEGER)
         sqlite3_str_appendf(text, "%lld", value->integer);
     else if (value->kind == VALUE_REAL)
-        sqlite3_str_appendf(text, "%!.15g", value->real); /* as SQLite writes it */
+        sqlite3_str_appendf(text, "%!.15g", value->real); /* in SQLite's format */
     else
         put_name(text, checks, value->text);
 }
@@ -142,7 +142,7 @@ void check_words_value(sqlite3_str *text, const struct checks *checks, const str
     }
 }
 
-/* Writes both values, with `between`. */
+/* Writes both values, separated by `between`. */
 static void put_values(sqlite3_str *text, const struct checks *checks, const struct check *check,
                        const char *between)
 {
@@ -151,7 +151,8 @@ static void put_values(sqlite3_str *text, const struct checks *checks, const str
     check_words_value(text, checks, check, 1);
 }
 
-/* Writes what depends on which sides are so. `one` is about the one that is, then the other one. */
+/* Writes one of three texts, depending on which sides have a property. With `one`, names the side
+** that has it before the other. */
 static void put_which(sqlite3_str *text, const bool *are, const char *both, const char *neither,
                      const char *one)
 {
@@ -229,7 +230,7 @@ static void put_few_steps(sqlite3_str *text, const struct checks *checks, const 
     sqlite3_str_appendall(text, ": too few to tell how much steps vary");
 }
 
-/* Writes how many times as large tensors are (J4). */
+/* Writes the ratio of tensor sizes (J4). */
 static void put_scale(sqlite3_str *text, const struct checks *checks, const struct check *check)
 {
     int64_t from = check->scale[0], to = check->scale[1];
@@ -248,7 +249,7 @@ static void put_scale(sqlite3_str *text, const struct checks *checks, const stru
     put_name(text, checks, check->scaled[1]);
 }
 
-/* Writes a sentence on shapes or types. */
+/* Writes a sentence about shapes or types. */
 static void put_work(sqlite3_str *text, const struct checks *checks, const struct check *check)
 {
     bool yes = check->matters == MATTERS_YES, no = check->matters == MATTERS_NO;
@@ -291,7 +292,7 @@ static void put_problems(sqlite3_str *text, const struct check *check)
         sqlite3_str_appendall(text, "no file is cut short, no event is skipped");
 }
 
-/* Writes a sentence on what files say. */
+/* Writes a sentence about values in the files. */
 static void put_told(sqlite3_str *text, const struct checks *checks, const struct check *check)
 {
     const char *item = check_words_item(check->code);
@@ -320,7 +321,7 @@ static void put_told(sqlite3_str *text, const struct checks *checks, const struc
         sqlite3_str_appendall(text, ": diff_within compares like with like");
 }
 
-/* Writes how long calls take that are the first ones (C21). */
+/* Writes the time of first calls (C21). */
 static void put_first_calls(sqlite3_str *text, const struct check *check)
 {
     static const struct {
@@ -348,7 +349,7 @@ static void put_first_calls(sqlite3_str *text, const struct check *check)
     sqlite3_str_appendf(text, ": %s; record after a warm-up", words[kind].why);
 }
 
-/* `test: 3 of 5 launches have no kernel, in 3 of 5 steps` */
+/* Writes `test: 3 of 5 launches have no kernel, in 3 of 5 steps`. */
 static void put_finding(sqlite3_str *text, const struct checks *checks, const struct check *check)
 {
     if (check->code == CHECK_HEALTH)
@@ -359,7 +360,7 @@ static void put_finding(sqlite3_str *text, const struct checks *checks, const st
 void check_words_why(sqlite3_str *text, const struct checks *checks, const struct check *check)
 {
     const struct check_side *sides = checks->sides;
-    int64_t c = sides[0].of_host, t = sides[1].of_host; /* not known: as the other side */
+    int64_t c = sides[0].of_host, t = sides[1].of_host; /* unknown: the same as the other side */
     const bool of_host[] = {c > 0 || (c < 0 && t > 0), t > 0 || (t < 0 && c > 0)};
     const bool of_modules[] = {sides[0].of_modules, sides[1].of_modules};
     enum check_code code = check->code;

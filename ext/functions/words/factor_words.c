@@ -2,7 +2,7 @@
 
 #include "sqlite/api.h"
 
-/* With two digits, and from 0.1 to 1 with one; halves are rounded up. */
+/* Writes a factor with two digits, or with one from 0.1 to 1; halves are rounded up. */
 static void write_factor(struct writer *text, double factor)
 {
     char digits[32];

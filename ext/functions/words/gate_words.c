@@ -43,7 +43,7 @@ static void write_worlds(struct writer *text, const struct check_side *sides)
     write_string(text, " in test");
 }
 
-/* Writes what SQLite's string has, and frees it. */
+/* Writes the text of an SQLite string, and frees it. */
 static void write_taken(struct writer *text, sqlite3_str *from)
 {
     size_t length = (size_t)sqlite3_str_length(from);

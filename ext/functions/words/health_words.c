@@ -78,7 +78,7 @@ static void write_early(struct writer *text, const struct health_finding *findin
     write_string(text, clock ? " behind the host's" : "");
 }
 
-enum { LABELS_LENGTH = 400 /* bytes of a list of labels */ };
+enum { LABELS_LENGTH = 400 /* most bytes in a list of labels */ };
 
 static void write_labels(struct writer *text, const struct trace_file *file)
 {

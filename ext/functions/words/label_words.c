@@ -41,7 +41,7 @@ size_t characters_of(const struct writer *text)
     return count_characters(text->bytes, text->length);
 }
 
-/* The length in bytes of the first characters of a text. */
+/* Returns the length in bytes of the first characters of a text. */
 static size_t length_of(const char *bytes, size_t length, size_t characters)
 {
     size_t i = 0;

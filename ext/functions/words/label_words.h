@@ -1,5 +1,5 @@
 /*
-** Names and numbers as lines of the answer have them.
+** Names and numbers in the lines of an answer.
 */
 #ifndef TRACEDIFF_LABEL_WORDS_H
 #define TRACEDIFF_LABEL_WORDS_H
@@ -10,24 +10,23 @@
 /* control and test, by side. */
 extern const char *const side_words[2];
 
-/* The label of a name (trace_label). */
+/* Writes the label of a name (trace_label). */
 void write_label_of_name(struct writer *text, const struct name *name);
 
-/* How many characters were written. */
+/* Counts the written characters. */
 size_t characters_of(const struct writer *text);
 
-/* Writes at most `most` characters of a text in UTF-8. One that is longer ends in `...`, where a
-** word ends. */
+/* Writes at most `most` characters of a text in UTF-8. A longer text is cut after a word, and ends
+** in `...`. */
 void write_cut(struct writer *text, const char *bytes, size_t length, size_t most);
 
-/* Writes the first characters of a longer text and `...`, together `most`: 3 or more. */
+/* Writes the first characters of a longer text and `...`, `most` together: 3 or more. */
 void write_first(struct writer *text, const char *bytes, size_t length, size_t most);
 
-/* How many decimals a number has, so that there are so many digits when it is rounded; at most as
-** many as digits. */
+/* Returns the number of decimals that gives a rounded number this many digits; at most `digits`. */
 int decimals_for(double number, int digits);
 
-/* As SQL's printf() writes them: numbers are the same in every language. */
+/* Writes like SQL's printf(), so numbers are the same in every locale. */
 void write_format(struct writer *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

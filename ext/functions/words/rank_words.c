@@ -10,8 +10,8 @@ static size_t count_ranks(const struct common_ranks *common, enum left_out why, 
     return count;
 }
 
-/* Writes the ranks that are left out for one reason: their numbers, or of many how many they
-** are. */
+/* Writes the ranks that are excluded for one reason: their numbers, or their count if there are
+** many. */
 static void write_numbers(struct writer *text, const struct common_ranks *common, enum left_out why,
                         int side)
 {

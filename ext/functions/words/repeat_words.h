@@ -1,5 +1,5 @@
 /*
-** The range of two traces without steps of which one run is to be compared, in words (C22).
+** The text that suggests comparing one run of a range, for two traces without steps (C22).
 */
 #ifndef TRACEDIFF_REPEAT_WORDS_H
 #define TRACEDIFF_REPEAT_WORDS_H
@@ -7,7 +7,7 @@
 #include "analysis/answer/repeats.h"
 #include "chart/writer.h"
 
-/* Says which range it is, in at most `room` characters if that is possible. */
+/* Writes the range, in at most `room` characters if possible. */
 void repeat_write(struct writer *text, const struct repeat *repeat, size_t room);
 
 #endif

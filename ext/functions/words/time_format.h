@@ -1,5 +1,5 @@
 /*
-** How times of an answer are written (C13).
+** Formats the times of an answer (C13).
 */
 #ifndef TRACEDIFF_TIME_FORMAT_H
 #define TRACEDIFF_TIME_FORMAT_H
@@ -8,15 +8,15 @@
 
 struct time_format {
     const char *unit; /* ms or s */
-    double size;      /* ms in a unit */
+    double size;      /* ms per unit */
     int digits;       /* decimals */
-    double least;     /* ms: less rounds to 0 */
+    double least;     /* ms; smaller times round to 0 */
 };
 
 struct time_format time_format_of(const struct pair *pair);
 
-/* How a time is written beside another one: one that is far smaller has digits of its own, and a
-** unit (C13.4). */
+/* Returns the format of a time beside another one: a far smaller time has digits and a unit of its
+** own (C13.4). */
 struct time_format time_format_beside(const struct time_format *amounts, double ms, double other);
 
 #endif
