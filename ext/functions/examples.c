@@ -1,5 +1,5 @@
 /*
-** One example for each function, for tracediff_help, which lists the functions in this order. Each
+** One example per function for tracediff_help, which lists the functions in this order. An example
 ** is SQL that runs in the directory of this project, names its columns and fits a terminal of 120
 ** columns.
 */

@@ -6,7 +6,7 @@ struct example {
     const char *function, *sql;
 };
 
-/* One for each function, in the order of the help: by family, the most important first. */
+/* One example per function, in the order of the help: by family, the most important first. */
 extern const struct example examples[];
 extern const int example_count;
 

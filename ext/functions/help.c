@@ -3,7 +3,7 @@
 ** columns and an example that runs. tracediff_columns: their arguments and columns.
 **
 ** 1. Functions are in the order of their examples.
-** 2. A description of an argument may end in `; default VALUE`, which is a column of its own.
+** 2. A description of an argument may end in `; default VALUE`, which becomes a column of its own.
 */
 #include <stdarg.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static const struct table_column columns_of_columns[] = {
 
 /* A function of any kind, with its example. */
 struct help_entry {
-    struct table_function is; /* of a scalar or an aggregate, what describes it; without columns */
+    struct table_function is; /* for a scalar or an aggregate, a description without columns */
     const char *kind, *example;
     struct function function; /* `is` may point into it */
 };
@@ -85,7 +85,7 @@ struct help_item {
     const char *text;
 };
 
-/* The ith argument or column of a function; a hidden column is the last one. */
+/* Returns the ith argument or column of a function; a hidden column comes last. */
 static struct help_item item_at(const struct table_function *function, bool argument, int i)
 {
     if (argument) {
@@ -103,7 +103,8 @@ static int item_count(const struct table_function *function, bool argument)
                     : function->column_count + (function->hidden != NULL);
 }
 
-/* How many bytes of a text fit into `room`: all, or up to a space. The first word always fits. */
+/* Returns how many bytes of a text fit into `room`: all, or up to a space. The first word always
+** fits. */
 static size_t fitting(const char *text, size_t room)
 {
     size_t length = strlen(text), end = 0;
@@ -115,8 +116,7 @@ static size_t fitting(const char *text, size_t room)
     return end ? end : length;
 }
 
-/* Adds a line of a prefix and a text to a page. Further lines of the text are indented by the
-** prefix. */
+/* Adds a prefix and a text to a page. Further lines of the text are indented by the prefix. */
 static void put_line(sqlite3_str *page, const char *text, const char *prefix, ...)
 {
     va_list values;
@@ -181,7 +181,7 @@ static void add_help(struct result *result, const struct help_entry *entry)
     bool whole = put_usage(page, function);
     put_items(page, function, true);
     put_items(page, function, false);
-    if (function->source) /* before the example, which users paste up to the end of the page */
+    if (function->source) /* before the example, so that users can paste the rest of the page */
         put_line(page, function->source, "Source, with its rules: ");
     put_line(page, "Example, in the directory of tracediff:", "");
     for (const char *sql = entry->example; *sql; sql += strspn(sql, "\n")) {
@@ -200,7 +200,8 @@ static void add_help(struct result *result, const struct help_entry *entry)
     sqlite3_free(text);
 }
 
-/* Where `; default VALUE` begins at the end of a description; its end if there is none. */
+/* Returns the start of `; default VALUE` at the end of a description, or its end if there is
+** none. */
 static const char *default_of(const char *text)
 {
     static const char mark[] = "; default ";

@@ -1,6 +1,6 @@
 /*
-** The functions that SQL sees. Each table function in C is a file of ext/functions/ and a line
-** here. sql/embed.awk reads the names from this file.
+** The SQL functions. Each table function in C has a file in ext/functions/ and a line here.
+** sql/embed.awk reads the names from this file.
 */
 #ifndef TRACEDIFF_REGISTRY_H
 #define TRACEDIFF_REGISTRY_H
@@ -80,8 +80,7 @@ TABLE_FUNCTIONS(DECLARE_FUNCTION)
 extern const struct table_function sql_functions[];
 extern const int sql_function_count;
 
-/* Table functions: those in C, then those in SQL. Others: scalars, then aggregates, then the
-** aggregates that make charts. */
+/* Table functions in C, then in SQL. Other functions: scalars, then aggregates, then charts. */
 extern const struct function_list all_functions;
 
 #endif
