@@ -1,5 +1,5 @@
 /*
-** The document of a brief: its objects, and the selection of those that fit (Z2, Z5, Z7).
+** The document of a brief: its objects, and which of them fit (Z2, Z5, Z7).
 */
 #ifndef TRACEDIFF_BRIEF_DOCUMENT_H
 #define TRACEDIFF_BRIEF_DOCUMENT_H

@@ -12,7 +12,7 @@
 struct causes_side {
     struct attribution *attribution;
     struct attributed_step total;
-    struct attribution *own; /* in a job: the steps of each rank by itself */
+    struct attribution *own; /* in a job: the steps of each rank separately */
     struct step_choice steps;
 };
 
