@@ -1,6 +1,8 @@
-"""trace_ab by hand: what a run is, its unit, verdicts, gate and notes (V1 to V12); R's answers for t and power.
+"""trace_ab on examples made by hand (V1 to V12): runs, units, verdicts, the gate and notes. R gives the expected t
+tests and power.
 
-test_ab_oracle compares random runs with an oracle, test_ab_power measures false alarms and power."""
+test_ab_oracle compares random runs with an oracle. test_ab_power measures false alarms and power.
+"""
 import glob
 import itertools
 import json
@@ -18,13 +20,13 @@ from support import EXAMPLES, EXTENSION, ROOT, alone, series, slowest
 from test_step_time import PEAKS
 
 HOUR = 3600 * 10 ** 9
-SINCE_BOOT = itertools.count(1)  # ns; no two recordings are equal
+SINCE_BOOT = itertools.count(1)  # ns, so that no two recordings are equal
 NOTE = ("these recordings differ; running the same program again may differ too. Record 3 or more runs per side,"
         " interleaved.")
 
 
 def run(durations, start=None, name="op", more=()):
-    """A trace with a step for each duration (us) of an operator, between a first and a last one."""
+    """A trace whose steps have these durations of an operator (us), between a first and a last step."""
     events = []
     for number, duration in enumerate([5, *durations, 5]):
         events += [step(number, 10000 * number, 9000), event(name, 10000 * number + 10, duration)]
@@ -35,7 +37,7 @@ def run(durations, start=None, name="op", more=()):
 
 class Ab(InFolder):
     def save(self, side, values, starts=None, **keys):
-        """Runs of a value each: three steps of that length."""
+        """Writes runs of one value each: three steps of that length."""
         for number, value in enumerate(values):
             write(f"{side}/{number}/rank0.json", run([value] * 3, starts and starts[number], **keys))
 
@@ -53,7 +55,9 @@ class Ab(InFolder):
 
 
 class Numbers(Ab):
-    """t.test(log(test), log(control), var.equal = TRUE) and power.t.test(sd = , power = 0.8) of R 4.2."""
+    """Numbers equal those of R 4.2: t.test(log(test), log(control), var.equal = TRUE) and power.t.test(sd = , power =
+    0.8).
+    """
 
     def test_three_against_three(self):
         self.save("control", [100, 102, 101])
@@ -77,7 +81,7 @@ class Numbers(Ab):
         self.close(self.ask("control_mean, test_mean, diff, diff_pct"), (200.0, 300.0, 100.0, 50.0))
 
     def test_three_runs_in_all_by_run(self):
-        """One degree of freedom: R's p of log(c(100, 101)) and log(150)."""
+        """With three runs in all there is one degree of freedom; R gives p for log(c(100, 101)) and log(150)."""
         self.save("control", [100, 101])
         self.save("test", [150])
         self.assertEqual(self.ask("unit")[0], "step")
@@ -92,7 +96,7 @@ class Numbers(Ab):
                          ("run", None, None, None, "too few", "inconclusive", None))
 
     def test_without_variance(self):
-        """V4: equal runs. A count is never by chance; a time was rounded."""
+        """V4: when all runs are equal, a count that differs is no coincidence, but a time could differ by rounding."""
         self.save("control", [100, 100, 100])
         self.save("test", [107, 107, 107])
         sd = 1 / math.sqrt(12 * 100 * 107)
@@ -108,8 +112,9 @@ class Numbers(Ab):
                    (1.0, 0.0, 0.0, 0.0, "same", "not slower"))
 
     def test_runs_needed(self):
-        """The smallest n with (qt(0.975, 2n - 2) + qt(0.8, 2n - 2)) sd sqrt(2 / n) <= |log ratio - log(1 + effect)|, by
-        R."""
+        """Finds, with R, the smallest n with (qt(0.975, 2n - 2) + qt(0.8, 2n - 2)) sd sqrt(2 / n) <= |log ratio - log(1
+        + effect)|.
+        """
         self.save("control", [100, 101, 99, 102, 100])
         self.save("test", [104, 103, 105, 102, 104])
         for effect, runs in ((0.04, 33), (0.035, 216), (0.045, 14), (0.0318, None)):
@@ -119,7 +124,7 @@ class Numbers(Ab):
 
 class Units(Ab):
     def test_one_run_a_side(self):
-        """No p, no q, and no row says that it is slower but 'here'."""
+        """With one run per side there is no p and no q, and rows say 'here' instead of 'slower'."""
         self.save("control", [100])
         self.save("test", [150])
         write("control/0/rank0.json", run([100, 101, 102, 99, 100, 98]))
@@ -149,7 +154,7 @@ class Units(Ab):
         self.assertEqual(self.ask("runs_needed", " AND by_unit = 'step'"), (None,))
 
     def test_too_few_steps(self):
-        """3 against 3 values have no interval of 95 %, 4 against 4 have."""
+        """3 against 3 values have no 95 % interval; 4 against 4 have one."""
         self.save("control", [100])
         self.save("test", [150])
         self.assertEqual(self.ask("ci_low, ci_high, verdict"), (None, None, "too few"))
@@ -158,7 +163,9 @@ class Units(Ab):
         self.close(self.ask("ci_low, ci_high, verdict"), (50.0, 50.0, "slower here"))
 
     def test_steps_that_follow_each_other_widen_the_interval(self):
-        """V6: the same steps in another order; ranks 0 to 11 in order have r = (143 - 30.25 - 30.25) / 143."""
+        """V6: the same steps in another order give another interval; ranks 0 to 11 in order have r = (143 - 30.25 -
+        30.25) / 143.
+        """
         steady = [100, 111, 101, 110, 102, 109, 103, 108, 104, 107, 105, 106]
         widths = []
         for order in (steady, sorted(steady)):
@@ -171,14 +178,14 @@ class Units(Ab):
         self.assertAlmostEqual(widths[1] / widths[0], math.sqrt((1 + r) / (1 - r)))
 
     def test_a_slow_step_is_not_a_slow_run(self):
-        """V2: the median of steps."""
+        """V2: a run counts with its median step, so one slow step does not make it slow."""
         self.save("control", [100, 101, 99])
         for number in range(3):
             write(f"test/{number}/rank0.json", run([100, 100, 9000, 101, 99]))
         self.close(self.ask("test_mean"), (100.0,))
 
     def test_some_slow_steps_are_not_the_same(self):
-        """V2: a quarter of the steps is three times as long."""
+        """V2: a side in which a quarter of the steps takes three times as long is not the same."""
         for number in range(3):
             write(f"control/{number}/rank0.json", run([100, 100, 100, 100 + number]))
             write(f"test/{number}/rank0.json", run([100, 100, 300, 100 + number]))
@@ -196,7 +203,7 @@ class Units(Ab):
                                               " small")
 
     def test_what_is_not_in_every_step(self):
-        """V2: an operator of every third step is compared by means, on both sides."""
+        """V2: an operator that runs in every third step is compared by means, on both sides."""
         for side, factor in (("control", 1), ("test", 2)):
             for number in range(3):
                 write(f"{side}/{number}/rank0.json", run([50, 50, 50], more=()))
@@ -208,7 +215,7 @@ class Units(Ab):
         self.close(self.ask("control_mean"), ((2 / 6 * (90 * 91 * 92) ** (1 / 3)),))
 
     def test_ranks_are_averaged(self):
-        """V1: two ranks are one value, not two."""
+        """V1: two ranks of a run give one value."""
         for side, values in (("control", (100, 102, 101)), ("test", (110, 113, 111))):
             for number, value in enumerate(values):
                 write(f"{side}/{number}/rank0.json", run([value] * 3))
@@ -219,7 +226,7 @@ class Units(Ab):
                    (3, 9, (110 * 111 * 112) ** (1 / 3), (120 * 123 * 121) ** (1 / 3)))
 
     def test_a_rank_without_the_operator(self):
-        """V1: it is 0 there."""
+        """V1: an operator counts as 0 on a rank that lacks it."""
         for side in ("control", "test"):
             for number in range(3):
                 write(f"{side}/{number}/rank0.json", run([100 + number] * 3))
@@ -227,7 +234,7 @@ class Units(Ab):
         self.close(self.ask("control_mean", " AND ranks = 'all'"), ((50 * 50.5 * 51) ** (1 / 3),))
 
     def test_all_iterations(self):
-        """V1: one value a run, divided by the steps."""
+        """V1: with all iterations, each run gives one value, divided by its steps."""
         self.save("control", [100, 102, 101])
         self.save("test", [110, 113, 111])
         self.close(self.ask("control_steps, control_mean", " AND iterations = 'all'"),
@@ -243,7 +250,9 @@ class Units(Ab):
 
 class Verdicts(Ab):
     def test_same_must_be_earned(self):
-        """Within 5 %, and 5 % would have been seen; wide runs are not the same, however equal their means."""
+        """'same' needs an interval within 5 % and enough power to see 5 %; noisy runs never get it, even with equal
+        means.
+        """
         self.save("control", [100, 101, 99, 100, 100.5])
         self.save("test", [100.5, 101, 99.5, 100, 100])
         self.assertEqual(self.ask("verdict, gate, runs_needed"), ("same", "not slower", None))
@@ -284,7 +293,7 @@ class Verdicts(Ab):
         self.assertEqual(self.ask("device, verdict, gate, note", name="b"), ("GPU", "added", "inconclusive", note))
 
     def test_no_time(self):
-        """A logarithm of 0 is not compared."""
+        """A time of 0 has no logarithm and is not compared."""
         self.save("control", [100, 101, 99], more=[("empty", 0)])
         self.save("test", [100, 101, 99], more=[("empty", 0)])
         self.assertEqual(self.ask("p_value, diff, diff_pct, verdict, gate, note", name="empty"), (
@@ -300,7 +309,9 @@ class Verdicts(Ab):
                                    " AND name = 'op'"), [("fewer",)])
 
     def test_step_comes_first(self):
-        """Its own duration, whatever the measure; not among the rows of one device."""
+        """The row of the step comes first and has the step's own duration for every measure; with a device selected it
+        is absent.
+        """
         self.save("control", [100, 101, 99])
         self.save("test", [100, 101, 99])
         ask = "SELECT name, device, control_mean FROM trace_ab('control/*', 'test/*') WHERE device_type = ? LIMIT 1"
@@ -309,7 +320,9 @@ class Verdicts(Ab):
         self.assertEqual(self.ask("control_mean", " AND measure = 'count'", name="step")[0], 9000)
 
     def test_steps_are_those_of_the_device(self):
-        """V1.2: a host that runs ahead launches per step in 10 us, the device takes 100 or 150 for it."""
+        """V1.2: steps follow the device: the host runs ahead and launches a step in 10 us, for which the device takes
+        100 or 150.
+        """
         for side, durations in (("control", (100, 102, 101)), ("test", (150, 151, 152))):
             for number, each in enumerate(durations):
                 events = []
@@ -321,7 +334,7 @@ class Verdicts(Ab):
                    ((100 * 102 * 101) ** (1 / 3), (150 * 151 * 152) ** (1 / 3), "slower"))
 
     def test_names_are_the_family(self):
-        """q and the gate are over the rows of the call."""
+        """q and the gate cover the rows of the call."""
         others = [(f"other{i}", 50) for i in range(20)]
         self.save("control", [100, 104, 96, 101], more=others)
         self.save("test", [112, 109, 113, 116], more=others)
@@ -335,7 +348,7 @@ class Verdicts(Ab):
         self.assertEqual(self.ask("control_mean", " AND names = 'step'", name="step"), (9000,))
 
     def test_floors(self):
-        """V8: the larger of both."""
+        """V8: the larger of both floors applies."""
         self.save("control", [100, 100.1, 99.9, 100])
         self.save("test", [110, 110.1, 109.9, 110])
         for effect, diff, gate, verdict in ((0.05, 0, "slower", "slower"), (0.05, 15, "not slower", "~"),
@@ -344,7 +357,7 @@ class Verdicts(Ab):
                              (gate, verdict))
 
     def test_order_of_recording(self):
-        """V9."""
+        """V9: a drift in the order of recording is noted."""
         first, later = [1700000000 * 10 ** 9 + HOUR * i
                         for i in (1, 2, 3)], [1700000000 * 10 ** 9 + HOUR * i for i in (4, 5, 6)]
         turns = first[0], later[0], later[1]
@@ -359,7 +372,7 @@ class Verdicts(Ab):
 
 
 class Runs(Ab):
-    """What a run is."""
+    """How arguments become runs."""
 
     def counts(self, control, test, runs=None):
         [row] = self.rows("SELECT DISTINCT control_n, test_n FROM trace_ab(?, ?) WHERE runs IS ? AND name = 'op'"
@@ -393,7 +406,7 @@ class Runs(Ab):
                              [(count, 2)], text)
 
     def test_runs_given_twice_count_once(self):
-        """However they are spelt."""
+        """A run that is given twice counts once, however its path is spelt."""
         os.symlink("0", "control/link")
         texts = json.dumps(["control/0", "./control/0", "control/0/", f"{self.folder}/control/0", "control/link",
                             "control/1"])
@@ -437,7 +450,7 @@ class Runs(Ab):
                 self.assertIn(message, str(raised.exception))
 
     def test_runs_that_differ_in_ranks(self):
-        """V10: without the slow rank per side would be faster."""
+        """V10: without its slow rank, a run would look faster."""
         for side in ("control", "test"):
             for number in range(3):
                 write(f"{side}/{number}/rank0.json", run([100 + number] * 3))
@@ -466,7 +479,7 @@ class Runs(Ab):
                           "SELECT * FROM trace_ab('test/0', 'test/1') WHERE runs = 'file'")
 
     def save_job(self, side, number, late):
-        """A run of two ranks: rank 1 loads that much longer, and rank 0 waits for it in gloo."""
+        """Writes a run of two ranks: rank 1 loads data that much longer, and rank 0 waits for it in gloo."""
         for rank in range(2):
             events, at = [], 0
             for which in range(5):
@@ -481,7 +494,7 @@ class Runs(Ab):
                 distributedInfo={"backend": "gloo", "rank": rank, "world_size": 2}))
 
     def test_a_job(self):
-        """V12: of the lowest rank the collective is slower; of the job it is what rank 1 does."""
+        """V12: on the lowest rank the collective is slower; on the job's path the cause is the work of rank 1."""
         for number in range(3):
             self.save_job("control", number, number)
             self.save_job("test", number, 1000 + number)
@@ -499,7 +512,9 @@ class Runs(Ab):
                               f"SELECT * FROM trace_ab('control/*', 'test/*', 'job') WHERE measure = '{measure}'")
 
     def test_values_of_a_job_are_those_of_its_path(self):
-        """V12: the means of both sides, and which rank has how much of them, by trace_step_time."""
+        """V12: the values are the means of both sides along the job's path, with the ranks' shares by
+        trace_step_time.
+        """
         sides = [os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test")]
         for iterations in (None, "all"):
             found = self.rows("SELECT device, name, control_mean, test_mean, note FROM trace_ab(?, ?, 'job', ?)"
@@ -519,7 +534,9 @@ class Runs(Ab):
                                                               " WHERE device_type = ?", *sides, device_type)}, devices)
 
     def test_one_recording_in_two_runs(self):
-        """V11: a gate must not pass because a run is compared with itself."""
+        """V11: one recording in two runs is an error, because a gate must not pass when a run is compared with
+        itself.
+        """
         def ask(sides, by="run"):
             return self.rows(f"SELECT verdict, gate, runs_needed, note FROM trace_ab({sides}) WHERE names = 'op'"
                              f" AND by_unit = ?", by)
@@ -550,7 +567,7 @@ class Runs(Ab):
                                                          " not two runs")])
 
     def test_files_without_events_are_no_copies(self):
-        """V11: of a rank that recorded nothing."""
+        """V11: files without events, from ranks that recorded nothing, are not copies of each other."""
         for side in ("control", "test"):
             self.save(side, [100, 101, 99])
             for number in range(3):
@@ -559,7 +576,7 @@ class Runs(Ab):
                                    " AND iterations = 'all'"), [("same", None)])
 
     def test_steps_in_some_runs_only(self):
-        """V1: sums of a whole trace are not compared with those of a step."""
+        """V1: sums over a whole trace are not compared with sums over a step."""
         for path in ("control/1", "test/0"):
             write(f"{path}/rank0.json", document(event("op", 1, 100)))
             self.assert_error(f"trace_ab: '{path}' has no steps, but 'control/0' has: choose runs that have steps, or"
@@ -571,7 +588,9 @@ class Runs(Ab):
             self.save("control", [100, 101, 99])
 
     def test_a_side_without_events_is_an_error(self):
-        """V8: a gate must not pass on runs that recorded nothing, such as those of a program that failed."""
+        """V8: a side without events is an error, because a gate must not pass when the program failed and recorded
+        nothing.
+        """
         whole = "WHERE iterations = 'all' AND names = 'op' AND device_type = "
         for number in range(3):
             write(f"nothing/{number}/rank0.json", document())
@@ -592,7 +611,7 @@ class Runs(Ab):
             self.rows("SELECT * FROM trace_ab('[\"control/*/rank0.json\"]', 'test/*')")
 
     def test_a_misspelt_name(self):
-        """It is an error, because a gate would pass."""
+        """A name that matches nothing is an error, because a gate would pass."""
         for names, missing in (("opp%", "opp%"), ('["op", "step", "opp"]', "opp"), ('["nothing", "none"]', "nothing")):
             self.assert_error(f"trace_ab: names: nothing is like '{missing}'",
                               f"SELECT * FROM trace_ab('control/*', 'test/*') WHERE names = '{names}'")
@@ -607,7 +626,7 @@ class Runs(Ab):
 
 
 class Many(Ab):
-    """Many names, each in one of many steps."""
+    """Runs with many names, each in one of many steps."""
 
     def setUp(self):
         super().setUp()
@@ -622,15 +641,15 @@ class Many(Ab):
 
     @alone
     def test_steps_cost_little_more_than_runs(self):
-        """Six or seven times, and not as many as there are steps."""
+        """Time grows with the number of runs (six or seven times here), not with the number of steps."""
         step, run = (min(self.seconds(unit) for _ in range(2)) for unit in ("step", "run"))
         self.assertLess(step, 20 * run)
 
     @alone
     def test_interrupt(self):
-        """SQLite is asked all along, also where no run has many steps."""
+        """SQLite's interrupt works throughout, also where no run has many steps."""
         def longest_part(unit):
-            """The part of the time that passes without being asked."""
+            """The largest share of the time that passes between two checks for an interrupt."""
             asked = []
             self.db.set_progress_handler(lambda: asked.append(time.process_time()), 1)
             self.seconds(unit)
@@ -649,7 +668,7 @@ class Data(unittest.TestCase):
 
 
 class Recorder(InFolder):
-    """examples/record_runs.sh"""
+    """examples/record_runs.sh writes runs that trace_ab accepts."""
 
     def record(self, *arguments):
         return subprocess.run(["sh", os.path.join(ROOT, "examples/record_runs.sh"), *arguments], capture_output=True,
@@ -687,7 +706,7 @@ class Memory(InFolder):
     @alone
     @slowest
     def test_runs_that_are_done_with_are_dropped(self):
-        """Of 2.2 GB of names in 150 files those within the cache's limit stay."""
+        """150 files hold 2.2 GB of names; only those within the cache's limit stay in memory."""
         write("one.json", document(event("op", 1, 8), event("n" * 15_000_000, 20, 8)))
         for side in ("control", "test"):
             for number in range(75):

@@ -1,5 +1,6 @@
-"""trace_ab against its rules read a second time (oracle_ab.py), on random families of runs (generate_ab.py); the
-oracle's distributions against R's, recorded and live; and what must not matter.
+"""trace_ab (V1 to V12) against an independent implementation of its rules (oracle_ab.py), on random families of runs
+from generate_ab.py. The oracle's distributions are checked against R's, recorded and live. Changes that must not matter
+are applied, too.
 
 To record anew: python3 tests/answers/test_ab_oracle.py
 """
@@ -50,7 +51,7 @@ def chosen(rng, names=ARGUMENTS):
 
 
 def files_of(folders, arguments):
-    """The sides for these arguments: a run is a file, or a folder."""
+    """The sides for these arguments; a run is a file or a folder."""
     return [f"{folder}/*" for folder in folders] if arguments.get("runs") == "file" else folders
 
 
@@ -69,13 +70,13 @@ class OfAB(InFolder):
         return oracle_ab.ab(control, test, **arguments)
 
     def assert_near(self, column, value, wanted, scale, message):
-        if column == "detectable":  # far changes are exponentials of what is computed
+        if column == "detectable":  # large changes are exponentials of the computed values
             value, wanted = (math.log1p(each / 100) for each in (value, wanted))
         largest = {"diff": scale, "diff_pct": 100, "ci_low": 100, "ci_high": 100}.get(column, 0)
         self.assertLessEqual(abs(value - wanted), 1e-9 * max(abs(wanted), largest), message)
 
     def assert_rows(self, found, expected, message, but=()):
-        """The same rows; without the columns `but`, and in their own order."""
+        """Asserts that both have the same rows in the same order, ignoring the columns `but`."""
         by_key = [{(row.device, row.name): row for row in rows} for rows in (found, expected)]
         self.assertEqual(len(by_key[0]), len(found), message)
         self.assertEqual(set(by_key[0]), set(by_key[1]), message)
@@ -98,7 +99,7 @@ class Random(OfAB):
 
     @staticmethod
     def near_the_floor(rng):
-        """A family in which the gate and 'same' are often close."""
+        """Makes a family in which the gate and 'same' are often borderline."""
         planted = {at: rng.choice((0.86, rng.uniform(1.08, 1.18))) for at in rng.sample(range(8), 6)}
         return generate_ab.Family(rng, generate_ab.Plan(
             runs=(rng.randrange(3, 6), rng.randrange(3, 6)), effect=0.02, planted=planted,
@@ -106,14 +107,14 @@ class Random(OfAB):
 
     @staticmethod
     def like_nothing(names, rows):
-        """The first pattern that no row's name is like."""
+        """The first pattern that matches the name of no row."""
         patterns = json.loads(names) if names and names.startswith("[") else [names] if names else []
         return next((pattern for pattern in patterns
                      if not any(oracle_marks.matches(pattern, row.name) for row in rows)), None)
 
     @staticmethod
     def tamper(rng, seed):
-        """Now and then a run loses a rank (V10), or gets a file of another run (V11)."""
+        """Sometimes a run loses a rank (V10) or gets a file of another run (V11)."""
         files = sorted(glob.glob(f"{seed}/*/*.json"))
         beside = [path for path in files if len(os.listdir(os.path.dirname(path))) > 1]
         if beside and rng.random() < 0.05:
@@ -163,14 +164,14 @@ class WhatMustNotMatter(OfAB):
     COUNT = series(3, 15)
 
     def families(self, first):
-        """(seed, rng, family, its folders)"""
+        """Yields (seed, rng, family, its folders)."""
         for seed in range(first, first + self.COUNT):
             rng = random.Random(seed)
             family = generate_ab.Mixed(rng)
             yield seed, rng, family, family.write(f"{seed}-as it is")
 
     def changed(self, seed, family, alter, name=lambda name: name):
-        """The folders of a family in which each document is another: alter(document)."""
+        """The folders of a family after alter(document) has changed each document."""
         other = copy.copy(family)
         other.runs = [[{name(file): alter(copy.deepcopy(document)) for file, document in run.items()} for run in side]
                       for side in family.runs]
@@ -267,12 +268,14 @@ class WhatMustNotMatter(OfAB):
             but = ("q_value", "gate", "runs_needed", "verdict") if measure == "count" and least else ()
             if measure != "count" and any(row.control_mean * 16 % 1 == 0 or row.test_mean * 16 % 1 == 0
                                           for row in wanted):
-                # the rounding of what takes whole us is not twice as long
+                # rounding to whole us does not double
                 but = ("ci_low", "ci_high", "detectable", "p_value", "q_value", "verdict", "gate", "runs_needed")
             self.assert_rows(rows, wanted, f"seed {seed} {measure} {least}", but)
 
     def test_an_operator_beside_the_others(self):
-        """It adds its row. What many rows have to do with each other is as before if only the others are asked for."""
+        """An operator added to the others adds its row. If only the other operators are selected, everything that
+        depends on the whole family of rows is unchanged.
+        """
         def with_another(document):
             steps = [event for event in document["traceEvents"] if event["name"].startswith(generate_ab.STEP_NAME)]
             added = [{**event, "cat": "cpu_op", "name": "an operator beside", "tid": 77, "ts": event["ts"] + 0.5,
@@ -300,7 +303,7 @@ MANY = [[i * 37 % 101 / 4 for i in range(60)], [i * 53 % 97 / 4 + 2 for i in ran
 
 
 def of_r():
-    """{R's expression: what the oracle says}"""
+    """{expression in R: value of the oracle}"""
     made = {}
     for df in (1, 2, 3, 4, 8, 18, 198):
         for p in (0.025, 0.2, 0.00125):
@@ -363,7 +366,7 @@ class TheOracle(unittest.TestCase):
         self.compare(ask_r(of_r()))
 
     def test_the_generator_knows_what_is_read(self):
-        """The values from which rates are simulated are those of the files."""
+        """The generator simulates rates from the same values that its files contain."""
         with tempfile.TemporaryDirectory() as folder:
             family = generate_ab.Family(random.Random(1), generate_ab.Plan(runs=(2, 1), tails="student", ranks=2))
             for pattern, runs in zip(family.write(folder), family.sides()):

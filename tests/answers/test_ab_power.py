@@ -1,7 +1,7 @@
-"""What trace_ab's verdicts are worth: false alarms and power on generated families of runs with a run effect.
+"""How reliable the verdicts of trace_ab are: false alarms and power on generated families of runs with a run effect.
 
-Steps of a run are autocorrelated and their noise is normal, heavy-tailed or skewed, in turn. The seeds are fixed; the
-rates of thousands of families, by the oracle's statistics: `python3 tests/generators/generate_ab.py --table`.
+Steps within a run are autocorrelated; their noise is normal, heavy-tailed or skewed, in turn. Seeds are fixed. For
+rates over thousands of families, by the oracle's statistics, run `python3 tests/generators/generate_ab.py --table`.
 """
 import random
 import shutil
@@ -19,12 +19,12 @@ SQL = "SELECT name, p_value, verdict, gate, detectable, diff_pct FROM trace_ab(?
 
 @dataclass
 class Rates:
-    rows: float  # the part at p <= 0.05
-    spoilt: float  # the part of families with a verdict
-    gates: float  # the part with a row that a gate calls slower
-    found: float  # the part in which the planted kernel is slower
-    others: float  # the part in which another row has a verdict
-    detectable: float  # median of the planted kernel
+    rows: float  # share with p <= 0.05
+    spoilt: float  # share of families with a verdict
+    gates: float  # share with a row that a gate calls slower
+    found: float  # share in which the planted kernel is slower
+    others: float  # share in which another row has a verdict
+    detectable: float  # median for the planted kernel
 
 
 @slow
@@ -36,7 +36,7 @@ class Power(InFolder):
                         **others)
             rows = self.rows(SQL, *Family(random.Random(seed), plan).write(str(seed)))
             shutil.rmtree(str(seed))
-            # the same in each run: nothing to test
+            # equal in each run, so there is nothing to test
             tested = [row for row in rows if row[0] not in (LAUNCH, "ProfilerStep")]
             self.assertEqual(len(tested), len(rows) - 2)
             seen["rows"] += len(tested)
@@ -53,7 +53,7 @@ class Power(InFolder):
 
     def assert_quiet(self, rates):
         self.assertLessEqual(rates.rows, 0.07)
-        self.assertGreaterEqual(rates.rows, 0.03)  # a test that never rejects has no power either
+        self.assertGreaterEqual(rates.rows, 0.03)  # a test that never rejects has no power
         self.assertLessEqual(rates.spoilt, 0.05)
         self.assertLessEqual(rates.gates, 0.05)
 
@@ -68,7 +68,7 @@ class Power(InFolder):
     def test_a_planted_change_is_found_where_runs_differ_by_1_percent(self):
         ten, five = (self.rates(5, 0.01, factor) for factor in (1.1, 1.05))
         self.assertGreaterEqual(ten.found, 0.9)
-        self.assertLess(five.found, ten.found)  # half of the differences measured are below min_effect
+        self.assertLess(five.found, ten.found)  # half of the measured differences are below min_effect
         self.assertGreater(five.found, 0.25)
         self.assertLessEqual(ten.others, 0.08)
 

@@ -1,5 +1,5 @@
-"""trace_busy_time, trace_overlap_time, trace_quantile, trace_stddev and trace_kernel_type:
-what they give by their rules; and every aggregate, those that draw too, given what makes no sense.
+"""trace_busy_time, trace_overlap_time, trace_quantile, trace_stddev and trace_kernel_type (K1 to K4) follow their
+rules. Every aggregate, also each that draws, survives arguments that make no sense.
 """
 import collections
 import csv
@@ -22,7 +22,9 @@ SLACK = float(os.environ.get("SLACK") or 1)
 
 
 def length(intervals):
-    """Of the union, from its definition: between two borders all or nothing is covered."""
+    """The length of the union, by definition: between two neighbouring borders either everything is covered or
+    nothing.
+    """
     borders = sorted({border for start, dur in intervals for border in (start, start + dur)})
     return sum(after - before for before, after in zip(borders, borders[1:])
                if any(start <= before < start + dur for start, dur in intervals))
@@ -117,7 +119,7 @@ class Aggregates(unittest.TestCase):
                 self.assertLessEqual(abs(found - expected), expected * 1e-12)
 
     def test_quantile_and_stddev_of_extreme_numbers(self):
-        """They overflow only where the answer does. Exact fractions are the oracle."""
+        """quantile and stddev overflow only where the true answer does; exact fractions are the oracle."""
         seeded = random.Random(3)
         extremes = [1e308, -1e308, 1.7e308, -1.7e308, 1e-300, 0.0, I64, -I64 - 1, 2**62 + 1, 2**62 + 3]
         cases = [[1e308, -1e308], [1e308, 1e308, 1e308], [I64, I64 - 1, I64 - 2], [-I64 - 1, I64],
@@ -190,7 +192,7 @@ class Aggregates(unittest.TestCase):
     @slow
     @alone
     def test_interrupt_of_a_long_sort(self):
-        """Whenever it comes: while rows are taken, or while they are sorted."""
+        """An interrupt works at any time: while rows are added and while they are sorted."""
         many = ("WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n LIMIT {}) SELECT"
                 " trace_busy_time(i * 7919 % 3000001 * 10, 5), trace_quantile(i * 7919 % 3000001, 0.5),"
                 " trace_shift(i * 7919 % 3000001, i % 2),"
@@ -213,16 +215,17 @@ class Aggregates(unittest.TestCase):
 
 
 class EveryAggregate(unittest.TestCase):
-    """Whatever a row holds and wherever it is, an aggregate gives a result or one error that names it.
+    """For any values in any row, an aggregate gives a result or one error that names it.
 
-    SQLite asks an aggregate for its result after an error too: what it kept until then must bear that."""
+    SQLite asks an aggregate for its result even after an error, so the collected state must survive that.
+    """
 
     LENGTH = ("trace_busy_time", "trace_overlap_time")
     COMPARISONS = ("trace_mannwhitney", "trace_shift", "trace_ttest")  # JSON objects
-    DEFAULTS = {"significance": "0.001", "min_pct": "0", "window": "50"}  # which NULL is, too
-    # By argument, what it is an error to be, and what is said; None: nothing is.
+    DEFAULTS = {"significance": "0.001", "min_pct": "0", "window": "50"}  # distinguishes NULLs, too
+    # By argument: the values that are errors, with the message; None means no error.
     NO_NUMBER = [("'x'", "{}"), ("'1.5'", "{}"), ("x'31'", "{}"), ("''", "{}")]
-    SAME = {("visualize_memory", "rank"), ("visualize_memory", "device")}  # all rows must have the same
+    SAME = {("visualize_memory", "rank"), ("visualize_memory", "device")}  # all rows must have the same value
     ANYTHING = [("'x'", None), ("x'ff00fe'", None), ("1", None), ("1.5", None), ("NULL", None), ("''", None)]
     FORMATS = [("'pdf'", "format must be 'html' or 'plotly'"), ("''", "format must be 'html' or 'plotly'"),
                ("5", "format must be 'html' or 'plotly'"), ("x'ff'", "format must be 'html' or 'plotly'")]
@@ -251,7 +254,7 @@ class EveryAggregate(unittest.TestCase):
         found = {}
         for function, name, kind, required in db.execute(
                 "SELECT function, name, type, required FROM tracediff_columns WHERE function IN"
-                # test_job.py has it
+                # covered by test_job.py
                 " (SELECT name FROM pragma_function_list WHERE type = 'a') AND function NOT LIKE 'trace_job%'"
                 " ORDER BY function, position"):
             found.setdefault(function, {})[name] = (kind, required)
@@ -262,7 +265,7 @@ class EveryAggregate(unittest.TestCase):
         return not function.startswith("visualize_") or kind == "REAL"
 
     def good(self, function, arguments):
-        """Values of a row for which it has a result."""
+        """Values of a row for which the aggregate has a result."""
         values = []
         for name, (kind, required) in arguments.items():
             if name == "title":
@@ -294,7 +297,7 @@ class EveryAggregate(unittest.TestCase):
         return [(value, said) for value, _ in self.NO_NUMBER] + self.MORE.get((function, name), [])
 
     def ask(self, db, function, rows):
-        """The result over some rows, in their order; or the text of the error."""
+        """The result over these rows in order, or the text of the error."""
         marks = ", ".join(f"column{i + 1}" for i in range(len(rows[0])))
         values = ", ".join(f"({', '.join(row)})" for row in rows)
         try:
@@ -325,7 +328,7 @@ class EveryAggregate(unittest.TestCase):
                         elif said and (name != "format" or before == 0):
                             self.assertEqual(str(found), f"{function}: {said}",
                                              (function, name, value, before, after))
-                        else:  # of title and format, those of the first row count
+                        else:  # title and format come from the first row that counts
                             self.assertNotIsInstance(found, Exception, (function, name, value, before))
 
     def test_two_values_of_what_must_be_one(self):
@@ -376,7 +379,7 @@ class EveryAggregate(unittest.TestCase):
 
 class ClassWords(unittest.TestCase):
     def test_words(self):
-        """Of every class; of causes as trace_summary has them; of what is no class."""
+        """Each class has a word, and so has each cause of trace_summary; an unknown class has none."""
         db = connect()
         of_classes = {"compute": "compute", "comm": "communication", "memory": "copies",
                       "idle_call": "idle, host in a call", "idle_host": "idle, host late",
@@ -395,7 +398,7 @@ class ClassWords(unittest.TestCase):
 
 
 class KernelType(unittest.TestCase):
-    """K1 to K4."""
+    """The type of a kernel follows K1 to K4."""
 
     CASES = [
         ("K1", "x", "gpu_memcpy", "MEMORY"), ("K1", "ncclX", "gpu_memset", "MEMORY"), ("K1", "x", "Memcpy", "MEMORY"),

@@ -1,5 +1,5 @@
-"""The analyses, HTA's and their like: they run on whatever trace there is, once, and read
-it once. What they compute is compared in test_hta.py.
+"""HTA's analyses and similar ones: each runs on every available trace and reads it once. test_hta.py compares their
+results.
 """
 import collections
 import glob
@@ -23,12 +23,12 @@ ANALYSES = ("temporal_breakdown", "idle_time_breakdown", "idle_interval_stats", 
             "trace_counter_events",
             "cuda_kernel_launch_stats", "aten_op_kernels_and_delay", "frequent_cuda_kernel_sequences")
 GPU = os.path.join(EXAMPLES, "gpu", "test")
-# which T6 reads from the file again
+# T6 makes these be read from the file again
 READS_ARGS = ("memory_bw_time_series", "memory_bw_summary", "trace_counter_events")
 
 
 def call(name, trace="?1", **arguments):
-    """A call of an analysis; what one demands besides the trace is given."""
+    """A call of an analysis, with the other arguments that it requires."""
     if name == "frequent_cuda_kernel_sequences":
         arguments.setdefault("operator_name", "'aten::'")
         arguments.setdefault("min_pattern_len", 1)
@@ -47,7 +47,7 @@ class Analyses(unittest.TestCase):
 
     @slow
     def test_every_trace(self):
-        """None fails on a trace that a diff takes."""
+        """No analysis fails on a trace that a diff accepts."""
         folder = corpus()
         answered = 0
         for path in found_below(folder, "**", "*.json*"):
@@ -115,7 +115,7 @@ class Analyses(unittest.TestCase):
                                    " SELECT function, name FROM tracediff_columns WHERE kind = 'column'"), [])
 
     def test_last_step(self):
-        """T13: without the last step, which include_last_profiler_step keeps."""
+        """T13: the analyses leave out the last step, unless include_last_profiler_step is set."""
         last = self.rows("SELECT max(iteration) FROM trace_steps(?)", GPU)[0][0]
         for include in (0, 1):
             self.assertEqual(self.rows("SELECT max(iteration) FROM trace_events(?, NULL, ?) WHERE device = 'GPU'"
@@ -123,7 +123,7 @@ class Analyses(unittest.TestCase):
 
 
     def test_intervals_add_up(self):
-        """Those of a category to the time that idle_time_breakdown has for it."""
+        """The intervals of a category add up to its time in idle_time_breakdown."""
         for delay in ("NULL", 5):
             self.assertEqual(self.rows("SELECT rank, stream, idle_category, round(coalesce(count * mean, 0), 6) FROM"
                                        f" {call('idle_interval_stats', consecutive_kernel_delay=delay)}", GPU),
@@ -131,7 +131,9 @@ class Analyses(unittest.TestCase):
                                        f" {call('idle_time_breakdown', consecutive_kernel_delay=delay)}", GPU))
 
     def test_times_add_up(self):
-        """busy_time and the idle times to the window of a stream, hidden and exposed to all communication."""
+        """busy_time and the idle times add up to the window of a stream; hidden and exposed add up to all
+        communication.
+        """
         work = "trace_events(?, 'all', 0) WHERE device = 'GPU' AND trace_kernel_type(name, cat)"
         self.assertEqual(
             self.rows("SELECT rank, stream, round(sum(idle_time) + avg(busy_time), 3), round(avg(busy_time), 3)"
@@ -193,7 +195,7 @@ class Others(InFolder):
         self.assertEqual(self.rows(f"SELECT * FROM {call('comm_comp_overlap')}", path), [(3, None, None, None, 1)])
 
     def test_devices_of_one_process(self):
-        """Streams of one number, but of two devices, have rows of their own; each as if it were alone (D43)."""
+        """D43: streams with one number on two devices have separate rows, each as if it were alone."""
         def device(pid, dur, streams=(7,)):
             for at in range(4):
                 for stream in streams:
@@ -253,7 +255,7 @@ class Others(InFolder):
                          [("compute", 5.0), ("memory", 8.0)])
 
     def test_a_clock_that_is_ahead(self):
-        """Work that begins before its launch was never in the queue, and waited for nothing."""
+        """Work that begins before its launch never queued and waited for nothing."""
         path = self.put(self.event("cudaLaunchKernel", "cuda_runtime", 10, 5, correlation=1),
                         self.event("k", "kernel", 8, 5, stream=7, correlation=1))
         self.assertEqual(self.rows(f"SELECT ts, queue_length FROM {call('queue_length_time_series')}", path),
@@ -261,7 +263,7 @@ class Others(InFolder):
         self.assertEqual(self.rows(f"SELECT launch_delay FROM {call('cuda_kernel_launch_stats')}", path), [(0.0,)])
 
     def test_simultaneous_launches(self):
-        """One graph launch: of all points at its time the last one lasts until the first kernel begins."""
+        """With several points at one time (a graph launch), the last one lasts until the first kernel begins."""
         path = self.put(self.event("cudaGraphLaunch", "cuda_runtime", 0, 5, correlation=1),
                         *(self.event("k", "kernel", 1000 + n, 1, stream=7, correlation=1) for n in range(100)))
         points = self.rows(f"SELECT ts, queue_length FROM {call('queue_length_time_series')}", path)
@@ -274,7 +276,7 @@ class Others(InFolder):
                                    [(1000.0,)])
 
     def test_copies_that_end_together(self):
-        """The order in the file does not matter."""
+        """For copies that end together, their order in the file does not matter."""
         copies = [self.event("Memcpy HtoD", "gpu_memcpy", ts, 100 - ts, stream=7, **{"memory bandwidth (GB/s)": speed})
                   for ts, speed in ((0, 10), (0, 40), (10, 20), (10, 5))]
         expected = [(0.0, 10.0), (0.0, 50.0), (10.0, 55.0), (10.0, 75.0), (100.0, 35.0), (100.0, 15.0), (100.0, 5.0),
@@ -287,8 +289,9 @@ class Others(InFolder):
                                        path), [(7, 245 / 7, 5.0, 75.0, 72.5)])
 
     def test_an_event_that_lacks_something(self):
-        """Without ts, dur or name it is in no analysis, as if it were not there, and is counted; without correlation
-        or args it is in those that need neither."""
+        """An event without ts, dur or name is in no analysis and is counted as a problem. An event without correlation
+        or args is in the analyses that need neither.
+        """
         whole = [event("aten::op", 0, 50), launch(10, 5, 1), kernel("k", 100, 10, 1), launch(20, 5, 2),
                  kernel("k", 110, 10, 2), self.event("Memcpy HtoD", "gpu_memcpy", 130, 10, stream=7,
                                                      **{"memory bandwidth (GB/s)": 3}), event("end", 900, 1)]
@@ -316,7 +319,7 @@ class Others(InFolder):
                     self.assertEqual(self.rows(f"SELECT * FROM {call(name)}", path), without[name])
             self.assertEqual(self.rows(f"SELECT name, sum FROM {call('gpu_kernel_breakdown')}", path),
                              [("k", 30.0), ("Memcpy HtoD", 20.0)])
-        # work without a time was not launched, and a call without a time launched nothing
+        # work without a time has no launch, and a call without a time launches nothing
         path = self.put(*whole, launch(40, 5, 3), {**kernel("k", 0, 10, 3), "ts": None})
         for name in ANALYSES:
             self.assertEqual(self.rows(f"SELECT * FROM {call(name)}", path), without[name], name)
@@ -335,7 +338,7 @@ class Others(InFolder):
                                    [(7.0, 4)])
 
     def test_names_of_operators(self):
-        """A part of the name, or with * or ? a GLOB pattern of all of it."""
+        """The name of an operator is given in part, or with * or ? as a GLOB pattern for all of it."""
         path = self.put(*(one for place, name in enumerate(("aten::mm", "aten::bmm", "## [x] ##"))
                           for one in (event(name, 100 * place, 50), launch(100 * place + 1, 5, place + 1),
                                       kernel("k", 100 * place + 60, 5, place + 1))))
@@ -366,13 +369,13 @@ class Others(InFolder):
 
 
 class Indifferent(InFolder):
-    """Rows are the same whatever changes in the trace that must not matter."""
+    """Changes to a trace that must not matter leave the rows unchanged."""
 
-    LABELS = {"pid", "tid", "correlation", "file", "event", "launch"}  # which say how the trace numbers things
+    LABELS = {"pid", "tid", "correlation", "file", "event", "launch"}  # numbering inside the trace
     ALL = (*ANALYSES, "trace_collectives")
 
     def make(self, rank, seed):
-        """Events of two threads and three streams, many at one time; times are in ns."""
+        """Makes events on two threads and three streams, many at equal times; times are in ns."""
         chance, events, correlation = random.Random(seed), [], rank * 1000
         for number in range(4):
             base = number * 1_000_000
@@ -453,10 +456,10 @@ class Indifferent(InFolder):
 
 
 class Effort(InFolder):
-    """What an analysis costs grows with its input, and not faster than sorting does."""
+    """The cost of an analysis grows no faster than sorting its input."""
 
     def steps(self, name, path, **arguments):
-        """How many steps of SQLite's virtual machine an analysis takes, in hundreds."""
+        """Steps of SQLite's virtual machine that an analysis takes, in hundreds."""
         count = 0
 
         def one():
@@ -464,7 +467,7 @@ class Effort(InFolder):
             count += 1
 
         sql = f"SELECT count(*) FROM {call(name, **arguments)}"
-        self.rows(sql, path)  # so that the trace has been read
+        self.rows(sql, path)  # reads the trace first
         self.db.set_progress_handler(one, 100)
         self.rows(sql, path)
         self.db.set_progress_handler(None, 0)
@@ -505,7 +508,7 @@ class Effort(InFolder):
                 self.assertLess(more, 6 * less + 100)
 
     def test_no_plan_reads_the_trace_for_each_row(self):
-        """Events are scanned, or found by an index made for the query."""
+        """Plans scan events once or use an index made for the query; none scans the trace per row."""
         for path in queries().values():
             plan = []
             for query in query_statements(path):
@@ -518,7 +521,7 @@ class Effort(InFolder):
 
 
 class Embedding(InFolder):
-    """What `make` embeds of sql/ is checked."""
+    """`make` checks the queries of sql/ that it embeds."""
 
     HEAD = ("-- x: what.\n-- Family: helpers\n-- Question: What?\n-- Parameters\n--   :trace TEXT required a trace\n--"
             " Columns\n--   a TEXT a\n")
@@ -547,7 +550,7 @@ class Embedding(InFolder):
                 self.assertEqual(self.embed()[:2], (1, f"x.sql:8: {message}\n"))
 
     def test_what_queries_share(self):
-        """The CTEs of another file, of a script those that it marks."""
+        """Queries share the CTEs of another file, and the marked CTEs of a script."""
         head, query = self.HEAD + "-- Grain: a row.\n", "second AS (SELECT 2)\nSELECT a FROM second;\n"
         write("shared/first.sql", "-- first: for others.\nWITH first AS (\n-- why\n  SELECT :trace),\n")
         write("database/script.sql", "DROP TABLE x;\n-- Shared: it\nWITH first AS (SELECT 1),\n-- Own\nlast AS (SELECT"
@@ -565,7 +568,9 @@ class Embedding(InFolder):
                 self.assertEqual(self.embed("tracediff/x.sql")[:2], (1, f"tracediff/x.sql:9: {message}\n"))
 
     def test_descriptions_that_go_on(self):
-        """In lines that stand further right; what NAME gives, below it."""
+        """A description continues on lines that are indented further; a description of NAME's columns stands below
+        it.
+        """
         write("x.sql", "-- x: what,\n--   and\n--   more.\n-- Family: helpers\n-- Question: What?\n-- Parameters\n"
                        "--   :trace  TEXT required  a\n--                          trace; \"it\"\n"
                        "--   :ranks  any            ranks\n-- Columns\n--   a  TEXT  one\n--            of\n"
@@ -580,7 +585,7 @@ class Embedding(InFolder):
             self.assertEqual(self.embed()[:2], (1, "x.sql:3: there is no entry that goes on\n"))
 
     def test_what_parameters_take(self):
-        """Their word says it, whatever their name and their description say."""
+        """The word of a parameter gives its type, whatever its name and description are."""
         for word, kind in (("any", "ANY"), ("ranks", "RANKS"), ("ranks|job", "RANKS_OR_JOB"), ("trace", "TRACE"),
                            ("iterations", "ITERATIONS"), ("0|1", "FLAG"), ("REAL>=0", "AMOUNT")):
             write("x.sql", self.HEAD.replace("-- Columns", f"--   :steps  {word}  an integer or 'job'\n-- Columns")

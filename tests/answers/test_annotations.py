@@ -1,5 +1,6 @@
-"""In which step an annotation of the device is, and what analyses leave out with the last step: rules T11 and T13, by
-hand, and on random traces against the rules word for word."""
+"""The step of an annotation on the device (T11), and the work that analyses leave out with the last step (T13):
+examples made by hand, and random traces against the rules word for word.
+"""
 import unittest
 
 import oracle
@@ -11,7 +12,7 @@ STEPS = [step(number, 100 * number, 100) for number in (1, 2, 3)]
 
 
 def annotation(name, ts, dur, external=ABSENT, **fields):
-    """Of the device, on the stream of kernel()."""
+    """A device annotation, on the stream of kernel()."""
     args = {} if external is ABSENT else {"External id": external}
     return event(name, ts, dur, cat="gpu_user_annotation", **{"pid": 0, "tid": 7, "args": args, **fields})
 
@@ -22,7 +23,7 @@ def host(name, ts, external, **fields):
 
 class Annotations(InFolder):
     def step_of(self, *events):
-        """Of the one annotation of the device; and whether an analysis counts it."""
+        """The step of the only device annotation, and whether an analysis counts it."""
         write("trace.json", document(*STEPS, *events))
         iteration = self.value("SELECT iteration FROM trace_events('trace.json') WHERE cat = 'gpu_user_annotation'")
         counted = self.value("SELECT count(*) FROM trace_events('trace.json', 'all', 0)"
@@ -32,17 +33,17 @@ class Annotations(InFolder):
         return iteration, counted
 
     def test_the_step_it_names(self):
-        """Before all else; the last step is cut by the host's step."""
+        """The step that the annotation names comes first; the last step is cut by the host's step."""
         other = host("ProfilerStep#2", 150, 5)
         self.assertEqual(self.step_of(annotation("ProfilerStep#2", 320, 50, 5), other), (2, 1))
         self.assertEqual(self.step_of(annotation("ProfilerStep#3", 290, 50)), (3, 0))
-        self.assertEqual(self.step_of(annotation("ProfilerStep#9", 290, 50)), (9, 1))  # there is no such step
+        self.assertEqual(self.step_of(annotation("ProfilerStep#9", 290, 50)), (9, 1))  # a step that does not exist
 
     def test_the_step_of_the_host_s_annotation(self):
         work = [launch(120, 5, 1), kernel("k", 320, 5, 1)]
         self.assertEqual(self.step_of(annotation("a", 320, 50, 5), host("a", 250, 5), *work), (2, 1))
         self.assertEqual(self.step_of(annotation("a", 250, 50, 5), host("a", 350, 5)), (3, 0))
-        self.assertEqual(self.step_of(annotation("a", 250, 50, 5), host("a", 50, 5)), (None, 1))  # in none
+        self.assertEqual(self.step_of(annotation("a", 250, 50, 5), host("a", 50, 5)), (None, 1))  # in no step
         for other in (host("a", 350, 6), host("b", 350, 5), host("a", 350, "5"), host("a", 350, ABSENT, args={}),
                       host("a", 350, 5, cat="cpu_op"), host("a", ABSENT, 5)):
             self.assertEqual(self.step_of(annotation("a", 320, 50, 5), other, *work), (1, 1), other)
@@ -51,7 +52,9 @@ class Annotations(InFolder):
         self.assertEqual(self.step_of(annotation("a", 250, 50, 5), host("a", 350, 5), host("a", 120, 5)), (2, 1))
 
     def test_the_step_of_the_first_work_within_it(self):
-        """By start, then file, on its (pid, tid), with a launch."""
+        """Otherwise it is in the step of the first work within it: by start, then file, on its (pid, tid), with a
+        launch.
+        """
         work = [launch(110, 5, 1), launch(210, 5, 2), kernel("k2", 330, 5, 2), kernel("k1", 330, 5, 1)]
         self.assertEqual(self.step_of(annotation("a", 320, 50), *work), (2, 1))
         self.assertEqual(self.step_of(annotation("a", 330, 1), *work), (2, 1))
@@ -67,7 +70,7 @@ class Annotations(InFolder):
         self.assertEqual(self.step_of(annotation("a", 500, 50, 5)), (None, 0))
 
     def test_real_traces(self):
-        """Each has the External id and the name of one annotation of the host."""
+        """In real traces each has the External id and the name of one host annotation."""
         for parts in (("hta", "amd_trace"), ("tracelens", "h100"), ("tracelens", "mi300"),
                       ("tracelens", "torch_compile_triton")):
             pairs = self.rows("""
@@ -82,7 +85,7 @@ class Annotations(InFolder):
 
 
 def analysed(file, include):
-    """T13."""
+    """The events that an analysis includes (T13)."""
     if len({step.iteration for step in file.steps}) < 2:
         return [row for row in file.rows if oracle.is_counted(row)]
     at = {row.event: row for row in file.rows}
@@ -108,7 +111,7 @@ class LastStep(InFolder):
         self.assertGreater(sum(counted[seed, 0] < counted[seed, 1] for seed in range(count)), count // 3)
 
     def test_work_without_a_launch_is_cut_by_its_own_start(self):
-        """Whether it was launched before the recording or nobody knows when; a rank of one step is whole."""
+        """Work without a recorded launch is cut by its own start; a rank with one step is whole."""
         work = [kernel("old", 90, 10, 9), launch(110, 5, 1), kernel("k", 310, 10, 1), kernel("lost", 120, 10, 8),
                 kernel("late", 350, 10, 7)]
         write("three.json", document(*STEPS, *work))
@@ -118,7 +121,7 @@ class LastStep(InFolder):
         self.assertEqual(self.value(names, "one.json"), "k,late,lost,old")
 
     def test_busy_time_of_a_real_trace(self):
-        """us: 614 events were launched before the recording."""
+        """busy time of a real trace, in us: 614 events were launched before the recording."""
         self.assertEqual(self.rows("SELECT kernel_time, compute_time + non_compute_time FROM temporal_breakdown(?)",
                                    corpus("hta", "trace_diff", "test")), [(629096, 606582)])
 

@@ -1,5 +1,6 @@
-"""The arguments of every function are in one order and have one name (sql/README.md, Arguments), and an error names the
-order."""
+"""Arguments of all functions have one order and one name each (sql/README.md, Arguments), and an error names that
+order.
+"""
 import unittest
 
 from made import InFolder, document, event, step, write
@@ -22,7 +23,7 @@ def lists(db):
 
 
 def place(name, required):
-    """Where an argument stands: by the cases of the rule."""
+    """The position of an argument, by the cases of the rule."""
     if name in TRACES and required:
         return 0
     if required or name == "keys":
@@ -52,7 +53,9 @@ class Order(unittest.TestCase):
                         self.assertEqual(names.index(one) + 1, names.index(other), names)
 
     def test_own_ones_have_one_order_in_all_functions(self):
-        """Some list of all names has them all in its order."""
+        """A function's own arguments follow one order in all functions: one list of all names is in the order of each
+        of them.
+        """
         after = {}
         for arguments in self.lists.values():
             own = [name for name, required, _ in arguments if place(name, required) == 5]
@@ -66,7 +69,7 @@ class Order(unittest.TestCase):
 
 
 class Errors(InFolder):
-    """What was written before the order was one."""
+    """An argument in an older order gives an error."""
 
     def test_a_call_in_the_old_order_names_the_new_one(self):
         write("t.json", document(step(0, 0, 10), event("op", 1, 5), step(1, 10, 10), event("op", 12, 5)))
@@ -96,7 +99,7 @@ class Errors(InFolder):
                 self.assert_error(f"{function}: {said}{self.order(function)}", f"SELECT * FROM {call}")
 
     def test_of_a_function_written_in_sql_it_is_its_own(self):
-        """The function that it asks has another order."""
+        """The error of a function written in SQL names its own order, not the order of the function that it calls."""
         write("t.json", document(event("op", 1, 5)))
         self.assert_error("trace_collectives: ranks must be an integer, a JSON array of integers or 'all', not 'x y'"
                           "; the arguments are trace, ranks, iterations, steps",
@@ -119,7 +122,7 @@ class Errors(InFolder):
 
 
 class First(InFolder):
-    """'first' is the lowest step, which HTA's diffs take by default."""
+    """'first' is the lowest step, which is the default of HTA's diffs."""
 
     def setUp(self):
         super().setUp()
@@ -156,7 +159,7 @@ class First(InFolder):
                          [(None, "op", 2)])
 
     def test_of_a_serving_framework_it_is_the_whole_trace(self):
-        """T23.3: unless steps are named by a pattern."""
+        """T23.3: for a serving framework 'first' is the whole trace, unless a pattern names the steps."""
         write("d.json", document(*[one for number in range(4) for one in (
             event("step[DECODE bs=3]", 100 * number, 50, cat="user_annotation"), event("op", 100 * number + 10, 5))]))
         for steps, found in (("NULL", [(None, 4)]), ("'step[%'", [(0, 1)])):

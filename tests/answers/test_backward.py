@@ -1,5 +1,6 @@
-"""trace_backward: against the flows by which PyTorch's profiler links forward and backward itself, and against its
-rules read a second time on random traces."""
+"""trace_backward: against the flows with which PyTorch's profiler links forward and backward operators, and against an
+independent implementation of its rules on random traces.
+"""
 import glob
 import gzip
 import json
@@ -17,14 +18,14 @@ def operator(name, ts, dur, number, fwd_thread=0, **fields):
 
 
 def rules(events):
-    """{backward event: (forward event or None)}, of events whose list index is their number; starts differ."""
+    """{backward event: (forward event or None)} for events numbered by list index; their starts differ."""
     numbered = {place: each for place, each in enumerate(events)
                 if each.get("args", {}).get("Sequence number", -1) >= 0}
     of_number = {place: each["args"]["Sequence number"] for place, each in numbered.items()}
     backward = {place for place, each in numbered.items() if each["args"]["Fwd thread id"] > 0}
 
     def parent(place):
-        """The innermost other event of the thread that holds its start."""
+        """The innermost other event on the thread that contains its start."""
         one = events[place]
         around = [other for other, each in enumerate(events) if other != place and each["tid"] == one["tid"]
                   and each["ts"] <= one["ts"] < each["ts"] + each["dur"]]
@@ -57,7 +58,7 @@ class Backward(InFolder):
         return dict(rows)
 
     def check_flows(self, path, least):
-        """Each flow of the profiler's ends in a backward operator that is listed, or directly inside of one."""
+        """Each flow of the profiler ends in a listed backward operator, or directly inside one."""
         with (gzip.open if path.endswith(".gz") else open)(path) as file:
             events = json.load(file)
         events = events["traceEvents"] if isinstance(events, dict) else events
@@ -95,7 +96,7 @@ class Backward(InFolder):
         self.check_flows(corpus("ascend", "trace_view.json"), 17)
 
     def test_every_backward_operator_of_a_real_trace(self):
-        """A trace without flows: none is left over."""
+        """In a real trace without flows, every backward operator is listed."""
         self.assertEqual(self.rows("SELECT count(*), count(fwd_event), min(fwd_ts < ts) FROM trace_backward(?)",
                                    corpus("hta", "trace_diff", "control")), [(2382, 2382, 1)])
 
@@ -130,7 +131,9 @@ class Backward(InFolder):
             (0, None, 11, "nothing before it", 300, 5, 0, 9, None, None, None, None, None)])
 
     def test_numbers_count_for_each_thread(self):
-        """Thread 1 of the program is 10 here, as number 3 says; nothing says which thread 2 is."""
+        """Sequence numbers count per thread. Number 3 shows that thread 1 of the program is 10 here; nothing identifies
+        thread 2.
+        """
         events = [operator("a", 0, 5, 3, tid=10), operator("b", 10, 5, 4, tid=10), operator("c", 20, 5, 4, tid=20),
                   operator("A", 100, 5, 3, 1), operator("B", 110, 5, 4, 1), operator("C", 120, 5, 4, 2)]
         self.assertEqual(self.read(write("a.json", document(*events))), {3: 0, 4: 1, 5: None})
@@ -139,7 +142,7 @@ class Backward(InFolder):
                           "SELECT * FROM trace_backward('a.json', 7)")
 
     def test_effort_is_linear(self):
-        """Also where all operators have one number, in steps of SQLite's machine."""
+        """The effort, in steps of SQLite's virtual machine, is linear, also where all operators have one number."""
         took = []
         for size in (500, 2000):
             path = write(f"{size}.json", document(*(operator("f", 2 * place, 1, 1) for place in range(size)),

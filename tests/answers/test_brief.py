@@ -1,5 +1,6 @@
-"""trace_brief: a document that the schema accepts, of a bounded size, whose numbers are those of its queries, and in
-which text of a trace stays data."""
+"""trace_brief (Z1 to Z7): the document satisfies the schema and a size limit, its queries give its numbers, and text
+from a trace stays data.
+"""
 import json
 import math
 import os
@@ -39,7 +40,7 @@ KNOWN = {"$schema", "$id", "$defs", "title", "description", "data", "type", "pro
 
 
 def faults(value, schema, path="$"):
-    """What is wrong with a value, as a list; of JSON Schema what brief.schema.json uses, and nothing else."""
+    """The list of faults of a value; implements only the parts of JSON Schema that brief.schema.json uses."""
     assert set(schema) <= KNOWN, set(schema) - KNOWN
     if "$ref" in schema:
         return faults(value, SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]], path)
@@ -68,7 +69,7 @@ def faults(value, schema, path="$"):
 
 
 def texts(value, schema):
-    """(text, whether it may be of a trace) of every string in a document."""
+    """(text, whether it may come from a trace) for every string in a document."""
     if "$ref" in schema:
         schema = SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]]
     if isinstance(value, str):
@@ -89,7 +90,7 @@ def objects(value):
 
 class Brief(InFolder):
     def brief(self, *sides, **arguments):
-        """The document of a call, and that all of it holds."""
+        """The document of a call, after all general checks."""
         arguments = dict(zip(("control", "test"), sides), **arguments)
         where = " AND ".join(f"{name} = :{name}" for name in arguments)
         self.held = {}
@@ -114,14 +115,16 @@ class Brief(InFolder):
         return found
 
     def hold(self, sql, used):
-        """Keeps the rows of the function that a query reads, for the queries after it."""
+        """Keeps the rows of a query's function for the queries after it."""
         table = re.search(r".* FROM (\w+\(.*?\))(?= WHERE| LIMIT|$)", sql)[1]
         if table not in self.held:
             self.held[table] = self.db.execute(f"SELECT 1 FROM {table}", used)
             self.held[table].fetchone()
 
     def check_numbers(self, each, arguments):
-        """A number is the value that the query of its object gives; a query without numbers gives rows."""
+        """Checks that each number equals the result of its object's query, and that a query without numbers gives
+        rows.
+        """
         numbers = {key: value for key, value in each.items() if isinstance(value, (int, float))}
         if "sql" not in each:
             return self.assertEqual(numbers, {}, each)
@@ -137,7 +140,7 @@ class Brief(InFolder):
                 self.assertTrue(rows[0]["shapes"].startswith(each["shapes"][:-1]))
 
     def assert_words(self, error, sides, arguments):
-        """Of a call that fails, that trace_summary fails with the same words."""
+        """Asserts that a call that fails has the same message as trace_summary."""
         arguments = dict(zip(("control", "test"), sides), **arguments)
         with self.assertRaises(sqlite3.Error) as raised:
             self.db.execute("SELECT text FROM trace_summary WHERE "
@@ -183,7 +186,7 @@ class Documents(Brief):
                                   for each in parts], [line[1:] for line in lines if line[0] == "cause"])
 
     def test_a_caution_that_does_not_make_most(self):
-        """It has a time, and stays a caution."""
+        """A caution that does not explain most of the difference has a time, and stays a caution."""
         sides = [os.path.join(EXAMPLES, "gains", "rank_loader", side) for side in ("control", "test")]
         self.assertEqual(self.rows("SELECT code, diff_ms IS NULL FROM trace_summary(?, ?) WHERE kind = 'caution'"
                                    " AND code = 'load'", *sides), [("load", 0)])
@@ -192,7 +195,7 @@ class Documents(Brief):
         self.assertEqual([each for each in found["causes"] if "covers" in each], [])
 
     def test_evidence_of_one_execution_with_several_grids(self):
-        """The factor of a clock tells grids apart; evidence does not, and counts an execution once (B5)."""
+        """B5: a clock factor distinguishes grids, but evidence counts an execution once, even with several grids."""
         for side, path in enumerate(("control.json", "test.json")):
             events, at = [], 0
             for number in range(4):
@@ -272,8 +275,9 @@ class Documents(Brief):
 
 def pair(names, more, control="control.json", test="test.json", steps=4,
          longest=(None, None)):
-    """Two traces whose operators and kernels have these names, and whose kernels differ by `more`[i] us. Returns their
-    paths. longest: of each side a step that takes three times as long."""
+    """Writes two traces with these names of operators and kernels, whose kernels differ by `more`[i] us, and returns
+    their paths. With `longest`, one step per side takes three times as long.
+    """
     for side, path in enumerate((control, test)):
         events, at = [], 0
         for number in range(steps):
@@ -304,7 +308,9 @@ class Hostile(Brief):
             self.assertGreaterEqual(len(found["causes"]), 1)
 
     def test_an_order_in_every_place(self):
-        """Names of devices, options, ranks' files, annotations and shapes."""
+        """Names of devices, options, rank files, annotations and shapes can all contain an instruction, which stays
+        data.
+        """
         for side in ("control", "test"):
             made = run(slower=1 + (side == "test"), extra=[f"{ORDER} {i}" for i in range(9 * (side == "test"))])
             made.update(schemaVersion=ORDER + side, deviceProperties=[{"id": 0, "name": ORDER + side}],
@@ -331,7 +337,9 @@ class Hostile(Brief):
         self.assertIn("('it''s.json', 'a;b'' --.json')", self.brief(*sides)["verdict"]["sql"])
 
     def test_many_steps(self):
-        """Of which one is left out, of both sides or of one: the numbers of the others would not fit into queries."""
+        """With many steps, one of which is left out on one side or both, the numbers of the others would not fit into
+        queries.
+        """
         for longest in ((30, 30), (30, None), (None, 30)):
             with self.subTest(longest):
                 found = self.brief(*pair("ab", (50, 90), steps=60, longest=longest))
@@ -339,13 +347,13 @@ class Hostile(Brief):
                 self.assertIn("evidence", found["causes"][0])
 
     def test_how_many_steps_are_many(self):
-        """Z7.2: more than 50 characters of JSON. 20 steps without one of one digit are 50."""
+        """Z7.2: steps are many from 51 characters of JSON; 20 one-digit steps but one take 50."""
         for steps, listed in ((22, True), (23, False)):
             sql = self.brief(*pair("ab", (50, 90), steps=steps, longest=(5, None)))["comparability"]["sql"]
             self.assertEqual("'[1,2,3,4,6,7,8," in sql, listed, sql)
 
     def test_characters_at_the_ends_of_what_does_not_show(self):
-        """Z5.2: what is before and behind them shows."""
+        """Z5.2: characters before and after the ranges of invisible characters stay visible."""
         for first, last in HIDDEN_RANGES:
             for hidden in {max(first, 1), last}:
                 with self.subTest(hex(hidden)):
@@ -357,7 +365,7 @@ class Hostile(Brief):
                     self.assertEqual((cause["name"], "evidence" in cause), (f"a{chr(shown)}b", True))
 
     def test_how_long_texts_are(self):
-        """Z5.1, Z5.3"""
+        """Texts have the limits of Z5.1 and Z5.3."""
         for name, shown in (("a" * 100, "a" * 100), ("a" * 101, "a" * 99 + "…"), ("é" * 75, "é" * 75),
                             ("é" * 76, "é" * 49 + "…"), ("a\0b", "a…")):
             with self.subTest(name):
@@ -366,7 +374,7 @@ class Hostile(Brief):
                 self.assertEqual("evidence" in found["causes"][0], len(name) <= 100 and "\0" not in name)
 
     def test_how_long_arguments_are(self):
-        """Z6: 200 characters, or 20 if all have more than 250."""
+        """Z6: arguments are cut to 200 characters, or to 20 if all have more than 250."""
         for lengths, named in (((200, 20), 0), ((201, 20), 1), ((200, 50), 0), ((200, 51), 2), ((231, 20), 1)):
             with self.subTest(lengths):
                 sides = pair("ab", (50, 90), *(f"{side}" + "x" * (length - 1) for side, length in enumerate(lengths)))
@@ -381,11 +389,12 @@ class Hostile(Brief):
 
 
 class Thresholds(Brief):
-    """Of the brief (Z1, Z2), each from just below and just above."""
+    """Thresholds of the brief (Z1, Z2), each from just below and just above."""
 
     def claims(self, control, test):
-        """Names of the causes of two sides whose difference is not clear. A step has an operator of so many ms, and
-        another one that varies about 70."""
+        """Names of the causes between two sides whose difference is not clear. A step has an operator of this many ms,
+        and another one that varies by about 70.
+        """
         for path, steps, varied in (("control.json", control, (-30, 30)), ("test.json", test, (30, -30))):
             write(path, recorded(*([("a", ms), ("b", 70 + (varied[i % 2] if i < 2 or len(steps) == 4 else 0))]
                                    for i, ms in enumerate(steps))))
@@ -411,8 +420,9 @@ class Thresholds(Brief):
         self.assertEqual(self.claims([120, 130, 120, 130], [100, 110, 100, 110]), [])
 
     def test_what_load_makes(self):
-        """Five operators take 1.3 times as long. By load, 10 ms may be 10 to 13: what is longer by more than that is
-        other work (Z1.3)."""
+        """Z1.3: five operators take 1.3 times as long. Load can turn 10 ms into 10 to 13, so a larger increase is other
+        work.
+        """
         for ms, claimed in ((15.9, []), (16.1, ["x"])):
             for path, each, x in (("control.json", 10, 10), ("test.json", 13, ms)):
                 write(path, recorded(*[[(f"op{i}", each, [[i]]) for i in range(5)] + [("x", x, [[8]])]] * 4))
@@ -421,7 +431,7 @@ class Thresholds(Brief):
             self.assertEqual([each["name"] for each in found["causes"] if each.get("name") == "x"], claimed)
 
     def test_where_nothing_is_recorded(self):
-        """More than 1 % of a step is said, more than a tenth is not known."""
+        """Time without any record is reported above 1 % of a step, and counts as unknown above 10 %."""
         for silent, said, unknown in ((1, False, False), (1.1, True, False), (10, True, False), (10.1, True, True)):
             for sides in (("control.json", "test.json"), ("test.json", "control.json")):
                 write("control.json", recorded(*[[("a", 100)]] * 3))
@@ -433,7 +443,9 @@ class Thresholds(Brief):
 
 class Shipped(unittest.TestCase):
     def test_packages_have_the_schema(self):
-        """The module for Python as package data; archives and Debian beside the queries; npm as a file."""
+        """All packages contain the schema: Python as package data, archives and Debian beside the queries, npm as a
+        file.
+        """
         schema = json.dumps(SCHEMA)
         packed = packages.module({"VERSION": "1"}), packages.sql()
         self.assertEqual([json.dumps(json.loads(files["brief.schema.json"])) for files in packed], [schema] * 2)
@@ -455,10 +467,10 @@ class Shipped(unittest.TestCase):
 
 
 class Corpus(Brief):
-    """Traces that were not made for this: any two of them, and what is planted in some."""
+    """Any two traces that were not made for this test, and some with planted changes."""
 
     def sides(self):
-        """Files and folders that trace_verdict can read, of at most 2 MB."""
+        """Files and folders of at most 2 MB that trace_verdict can read."""
         for path in found_below(corpus(), "**"):
             if (path.endswith((".json", ".json.gz", ".pb", ".sqlite", ".db")) and os.path.getsize(path) < 2 << 20):
                 try:
@@ -480,7 +492,7 @@ class Corpus(Brief):
             two = rng.sample(sides, 2)
             with self.subTest(two):
                 try:
-                    # problems of args are counted once they have been read (T6.5), of which cautions may be made
+                    # problems in args are counted once args have been read (T6.5), and can add cautions
                     self.rows("SELECT json FROM trace_brief(?, ?)", *two)
                     self.brief(*two)
                     done += 1
@@ -489,7 +501,7 @@ class Corpus(Brief):
 
     @slow
     def test_what_is_planted_is_named(self):
-        """The first cause or a line of work names it."""
+        """The first cause or a line of work names the planted change."""
         pairs = score_brief.planted_pairs(corpus("own", "torch_planted"))
         _, misses, _, false = score_brief.score(pairs)
         self.assertEqual((misses, false), ([], []))

@@ -1,5 +1,5 @@
-"""trace_change_points: Apache Otava's answers, recorded and live; the rules of ext/analysis/samples/changes.h read a
-second time; planted changes, false alarms, and what must not matter.
+"""trace_change_points: Apache Otava's answers, recorded and live; an independent implementation of the rules of
+ext/analysis/samples/changes.h; planted changes, false alarms, and changes that must not matter.
 
 `make setup-hosts` installs Otava in build/hosts/otava; without it, the recorded answers are compared. To record anew:
     python3 tests/answers/test_changes.py
@@ -27,7 +27,7 @@ PYTHON = os.path.join(ROOT, "build", "hosts", "otava", "bin", "python")
 
 
 def noise(seed, *parts):
-    """Values of several parts: (count, mean, standard deviation)."""
+    """Values from several parts: (count, mean, standard deviation)."""
     rng = random.Random(seed)
     return [round(rng.gauss(mean, deviation), 2) for count, mean, deviation in parts for _ in range(count)]
 
@@ -59,7 +59,7 @@ CASES = {
     "huge": ([x * 1e100 for x in noise(15, (20, 100, 1), (20, 105, 1))], 50, 0.001, 0),
     "two values": ([1.0, 2.0], 50, 0.05, 0),
 }
-# Otava 0.8.0's indexes, and index and p with differences A to E put right
+# Otava 0.8.0's indexes; then index and p after correcting differences A to E
 RECORDED = {
     "A: an outlier beside a step": ([15], []),
     "B: few values": ([4], []),
@@ -101,7 +101,7 @@ RECORDED = {
 
 
 def otava(questions):
-    """Otava's changes: [[index, before, after, p], ...] for each (series, window, significance, min_pct, letters)."""
+    """Otava's changes [[index, before, after, p], ...] for each (series, window, significance, min_pct, letters)."""
     done = subprocess.run([PYTHON, os.path.join(ROOT, "tests", "oracles", "otava_live.py")],
                           input=json.dumps(questions), text=True,
                           stdout=subprocess.PIPE, check=True)
@@ -133,7 +133,7 @@ class Series(unittest.TestCase):
 
 
 def made(rng):
-    """A random series with steps and outliers, of which no two values are equal."""
+    """A random series with steps and outliers, without equal values."""
     values = [100 + rng.gauss(0, 1) for _ in range(rng.choice((1, 2, 3, 4, 5, 8, 20, 60, 100, 160)))]
     for _ in range(rng.randrange(4)):
         start, by = rng.randrange(len(values)), rng.gauss(0, 4)
@@ -165,7 +165,7 @@ class OfOtava(Series):
     @slow
     @unittest.skipUnless(os.path.exists(PYTHON), "no Otava in build/hosts/otava: run `make setup-hosts`")
     def test_changes_are_those_of_otava_itself(self):
-        """Otava with the differences put right gives these changes; each of the differences is needed."""
+        """Otava gives these changes once its differences are corrected, and each correction is needed."""
         rng = random.Random(1)
         cases = list(CASES.items()) + [
             (f"random {i}", (made(rng), rng.choice((4, 5, 10, 30, 50)), rng.choice((0.001, 0.01, 0.05, 0.2, 0.6)),
@@ -184,7 +184,7 @@ class OfOtava(Series):
 
 
 class Rules(Series):
-    """The rules of changes.h, read a second time: all sums are fractions, and p is that of trace_ttest."""
+    """The rules of changes.h, implemented again: all sums are fractions, and p comes from trace_ttest."""
 
     def student(self, left, right):
         rows = [(x, 0) for x in left] + [(x, 1) for x in right]
@@ -240,7 +240,7 @@ class Rules(Series):
         return []
 
     def test_random_series_by_the_rules(self):
-        """Also with many equal values, where p and energies are equal."""
+        """Random series follow the rules, also with many equal values, where p and energies tie."""
         rng, some = random.Random(2), 0
         for _ in range(series(100, 1500)):
             most = rng.choice((1, 3, 20, 1000))
@@ -255,7 +255,7 @@ class Rules(Series):
 
 
 class Noise:
-    """Series without a change, by name."""
+    """Series without a change, by the kind of noise."""
 
     @staticmethod
     def white(rng, count):
@@ -289,12 +289,14 @@ class Noise:
 
 class Power(Series):
     def alarms(self, noise_of, count):
-        """In how many percent of series of 60 there is a change."""
+        """Percentage of series of 60 values with a change."""
         rng = random.Random(3)
         return 100 * sum(bool(self.of(noise_of(rng, 60))) for _ in range(count)) / count
 
     def found(self, percent, count, after=30, outlier=0):
-        """In how many percent of series of 60 a planted change is found alone, within two places. The noise is 1 %."""
+        """Percentage of series of 60 values in which exactly the planted change is found, within two places; the noise
+        is 1 %.
+        """
         rng, hits = random.Random(4), 0
         for _ in range(count):
             values = [x * (1 + percent / 100 * (i >= 60 - after)) for i, x in enumerate(Noise.white(rng, 60))]
@@ -317,7 +319,7 @@ class Power(Series):
         self.assertGreaterEqual(self.found(5, count, after=3), 85)
 
     def test_an_outlier_is_not_a_change(self):
-        """Wherever it is."""
+        """An outlier is not a change, wherever it is."""
         values = noise(3, (120, 100, 1))
         self.assertEqual(self.of(values), [])
         for at in range(0, 120, series(5, 1)):
@@ -338,7 +340,7 @@ class Power(Series):
 
 
 class Matters(Series):
-    """What must not."""
+    """Changes of the input that must not matter."""
 
     def samples(self, count):
         rng = random.Random(5)
@@ -354,7 +356,7 @@ class Matters(Series):
             self.assertEqual(self.ask(rows), expected)
 
     def test_unit_and_origin(self):
-        """Powers of two are exact. A change of the sign of x changes that of diff."""
+        """Scaling by powers of two is exact, and changing the sign of x changes the sign of diff."""
         for rng, values in self.samples(series(60, 400)):
             pct = rng.choice((0, 2))
             expected = self.of(values, 0.001, pct)
@@ -373,7 +375,7 @@ class Matters(Series):
                                     for a, b in zip(other, expected)))
 
     def test_types_of_positions(self):
-        """Of what type they are does not matter, only their order."""
+        """Positions may have any type; only their order matters."""
         for rng, values in self.samples(series(30, 200)):
             expected = self.of(values)
             reals = sorted(rng.uniform(-1e3, 1e3) for _ in values)
@@ -422,13 +424,13 @@ class Cases(Series):
         self.assertEqual((change["diff"], change["diff_pct"]), (5, None))
         change, = self.of([-10, -10, -10, -5, -5, -5])
         self.assertEqual((change["diff"], change["diff_pct"]), (5, 50))
-        for least, found in ((0, 1), (5, 1), (5.26, 1), (5.27, 0), (1e300, 0)):     # of 95, the smaller one
+        for least, found in ((0, 1), (5, 1), (5.26, 1), (5.27, 0), (1e300, 0)):  # the smaller of the two at 95
             self.assertEqual(len(self.of([100] * 5 + [95] * 5, 0.001, least)), found, least)
             self.assertEqual(len(self.of([95] * 5 + [100] * 5, 0.001, least)), found, least)
         self.assertEqual(len(self.of([0] * 5 + [1e-9] * 5, 0.001, 1e300)), 1)
 
     def test_pieces_end_at_the_changes_beside(self):
-        """Dropping a small change joins the pieces around it."""
+        """After a small change is dropped, the pieces beside it are joined."""
         values = [100] * 10 + [101] * 10 + [200] * 10
         self.assertEqual([(change["index"], change["before"], change["before_n"]) for change in self.of(values)],
                          [(10, 100, 10), (20, 101, 10)])
@@ -503,7 +505,7 @@ class Time(Series):
 
     @alone
     def test_grows_with_the_number_of_values(self):
-        """Also where most values are a weak change, and are dropped."""
+        """Time grows with the number of values, also where most values are weak changes that get dropped."""
         for significance in (0.001, 0.5):
             rng = random.Random(6)
             values = Noise.white(rng, series(4000, 10000))
@@ -527,7 +529,7 @@ class Time(Series):
 
 
 def measure(count):
-    """What examples/history.md says."""
+    """Prints the numbers of examples/history.md."""
     test = Power()
     test.setUp()
     for name, noise_of in Noise.ALL.items():

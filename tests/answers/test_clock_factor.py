@@ -1,8 +1,8 @@
-"""trace_clock_factor: its rules read a second time, in Python on the JSON itself, and pairs that differ by a known
-factor.
+"""trace_clock_factor: an independent implementation of its rules in Python, on the JSON itself, and pairs that differ
+by a known factor.
 
-A pair is made by a time warp: every instant of a trace is moved by a map that grows by the factor, and faster while
-kernels run that are to change by more. So nothing begins to overlap that did not, and a step is as long as its parts.
+A time warp makes a pair. It moves every instant of a trace by a map that grows by the factor, and faster while selected
+kernels run. No new overlap appears, and a step stays as long as the sum of its parts.
 """
 import bisect
 import gzip
@@ -25,8 +25,7 @@ COLUMNS = ("kind", "outcome", "op", "name", "grid", "block", "shapes", "counts",
 TIMES = COLUMNS[-5:]
 
 
-# ---- the rules, a second time
-# ------------------------------------------------------------------------------------------
+# ---- an independent implementation of the rules ------------------------------
 
 def read(path):
     with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
@@ -39,7 +38,8 @@ def ns(value):
 
 def runs_of(path):
     """({kernel: [ns]} of the steady steps, ns of all device work, steps) of a trace of one rank whose kernels do not
-    overlap; a kernel is (name, grid, block, op, shapes, types)."""
+    overlap; a kernel is (name, grid, block, op, shapes, types).
+    """
     spans = [(ns(each["ts"]), ns(each["ts"]) + ns(each["dur"]), each) for each in read(path)["traceEvents"]
              if each.get("ph") == "X" and "dur" in each]
     steps = sorted((start, end, each["name"]) for start, end, each in spans
@@ -70,7 +70,9 @@ def runs_of(path):
 
 
 def cap_of(times):
-    """The largest weight that is at most a fifth of all; by bisection. All are equal if there are five or fewer."""
+    """The largest weight that is at most a fifth of the total, by bisection. With five weights or fewer, all are
+    equal.
+    """
     if len(times) <= 5:
         return min(times)
     low, high = 0.0, float(max(times))
@@ -81,7 +83,7 @@ def cap_of(times):
 
 
 def quantile(pairs, part):
-    """The lowest and the highest value that has this part of the weight below and the rest above."""
+    """The lowest and the highest value that splits the weight in this proportion."""
     whole = sum(weight for _, weight in pairs)
     values = sorted({value for value, _ in pairs})
     fit = [value for value in values
@@ -91,7 +93,7 @@ def quantile(pairs, part):
 
 
 def expected(control, test):
-    """{column: value} of the step, but its times; ({kernel: factor}, {kernel beyond}, ns explained a step)"""
+    """{column: value} of the step, without its times; ({kernel: factor}, {kernel beyond}, ns explained per step)"""
     (mine, my_others, my_steps), (theirs, their_others, their_steps) = runs_of(control), runs_of(test)
     both = [key for key in mine if key in theirs and len(mine[key]) * their_steps == len(theirs[key]) * my_steps]
     logs = {key: math.log(sum(theirs[key]) / len(theirs[key]) / (sum(mine[key]) / len(mine[key]))) for key in both}
@@ -121,11 +123,10 @@ def expected(control, test):
             (applied - 1) * sum(sum(mine[key]) for key in both) / my_steps)
 
 
-# ---- pairs that differ by what is known
-# --------------------------------------------------------------------------------
+# ---- pairs with known differences --------------------------------------------
 
 class Warp:
-    """A map of times, ns: the factor everywhere, and times `more` within the spans."""
+    """A map of times in ns: the factor everywhere, multiplied by `more` within the spans."""
 
     def __init__(self, factor, spans=(), more=1.0):
         self.factor, self.more, self.starts, self.spans, self.before = factor, more, [], [], [0]
@@ -146,8 +147,9 @@ class Warp:
 
 
 def warped(source, target, factor, op=None, more=1.2):
-    """Writes the trace with all times changed by the factor, and the kernels that the operator launches by more. All
-    ranks of a folder have their own."""
+    """Writes the trace with all times scaled by the factor, and the operator's kernels by more. Each rank of a folder
+    has its own scaling.
+    """
     for name in sorted(os.listdir(source)):
         content = read(os.path.join(source, name))
         timed = [each for each in content["traceEvents"] if "ts" in each]
@@ -176,7 +178,7 @@ def warped(source, target, factor, op=None, more=1.2):
 
 
 def program(kernels, steps=4, **options):
-    """Steps whose kernels run one after another: (op, name, us, options), each launched in an operator of its own."""
+    """Steps whose kernels run one after another: (op, name, us, options), each launched by its own operator."""
     events, correlation = [], 0
     length = sum((each[2] + 10) * (each[3].get("runs", 1) if each[3:] else 1) for each in kernels)
     for number in range(steps):
@@ -199,7 +201,7 @@ def program(kernels, steps=4, **options):
 
 
 def scaled(kernels, factor, **changed):
-    """The kernels with durations times the factor, and of those that are named times their own besides."""
+    """The kernels with durations scaled by the factor; named kernels also by a factor of their own."""
     return [(op, name, us * factor * changed.get(name, 1), *more) for op, name, us, *more in kernels]
 
 
@@ -213,7 +215,9 @@ class Pairs(InFolder):
             f"SELECT {', '.join(COLUMNS)} FROM trace_clock_factor(?, ?{marks})", control, test, *arguments)]
 
     def check(self, control, test, *arguments):
-        """What holds for any pair: parts add up to the step, and to trace_step_diff. Returns (step, beyond, other)."""
+        """Checks that the parts add up to the step and to trace_step_diff, which holds for any pair. Returns (step,
+        beyond, other).
+        """
         rows = self.rows_of(control, test, *arguments)
         first, parts = rows[0], rows[1:]
         self.assertEqual([row["kind"] for row in rows].count("step"), 1)
@@ -277,7 +281,7 @@ class Rules(Pairs):
                 other.append(("aten::new", "ncclKernel" if rng.random() < 0.5 else "fused", 50.0, {}))
             with self.subTest(seed=seed):
                 control, test = self.pair(kernels, other)
-                # else none count
+                # otherwise none count
                 if all(any(each[3].get("shapes", True) for each in side) for side in (kernels, other)):
                     outcomes.add(self.against_rules(control, test)["outcome"])
         self.assertEqual(outcomes, {"one factor", "no change", "no common factor", "too few kernels"})
@@ -292,7 +296,9 @@ class Rules(Pairs):
 
 class Factor(Pairs):
     def test_scaled_with_one_operator_slower_on_top(self):
-        """The factor within 0.5 %, the operator alone left over, both ways round."""
+        """After scaling with one slower operator on top, the factor is exact within 0.5 % and only the operator
+        remains, in both directions.
+        """
         for factor, ops in ((0.85, (None, "aten::native_layer_norm")), (1.18, ("aten::addmm",)),
                             *series((), ((1.03, ("aten::addmm",)),
                                          *((each, (None, "aten::gelu")) for each in (0.97, 1.41))))):
@@ -317,7 +323,7 @@ class Factor(Pairs):
                               first["explained_time"], first["agreement"], beyond), ("no change", 1, 1, 1, 0, 0, 1, []))
 
     def test_one_kernel_that_dominates(self):
-        """It is not its own witness, whether it changed besides or the others did."""
+        """A dominant kernel is not its own witness, whether it alone changed or all others did."""
         kernels = [("aten::mm", "gemm", 9000), *MODEL]
         for own in (1.5, 0.7, 1 / 1.2):
             first, beyond, _ = self.check(*self.pair(kernels, scaled(kernels, 1.2, gemm=own)))
@@ -331,8 +337,9 @@ class Factor(Pairs):
                          ("no change", 0, ["kernel0"]))
 
     def test_kernels_that_wait_for_memory(self):
-        """Below a third of the weight they are left over, with a rest of the other sign; from there on there is no
-        factor."""
+        """Memory-bound kernels below a third of the weight remain, with a rest of the opposite sign; above a third
+        there is no factor.
+        """
         kernels = [(f"aten::op{number}", f"kernel{number}", 100) for number in range(10)]
         for waiting, outcome in ((3, "one factor"), (4, "no common factor")):
             slow = {f"kernel{number}": 1 / 1.3 for number in range(waiting)}
@@ -347,8 +354,9 @@ class Factor(Pairs):
                 self.assertEqual(first["explained_time"], 0)
 
     def test_the_limits(self):
-        """Two of three kernels are too few witnesses; a kernel more than 5 % off the factor changed; of two middle
-        factors the geometric mean is taken."""
+        """Two of three kernels are too few witnesses. A kernel more than 5 % off the factor changed. Two middle factors
+        give their geometric mean.
+        """
         kernels = [(f"aten::op{number}", f"kernel{number}", 100) for number in range(4)]
         first, _, _ = self.check(*self.pair(kernels[:3], scaled(kernels[:3], 2, kernel0=0.5)))
         self.assertEqual((first["outcome"], first["kernels"], first["agreeing"]), ("no common factor", 3, 2))
@@ -372,8 +380,9 @@ class Factor(Pairs):
         self.assertEqual((first["outcome"], first["explained_time"]), ("no common factor", 0))
 
     def test_what_is_compared(self):
-        """Another grid, other shapes or another number of runs are other work. Copies and collectives are no
-        kernels."""
+        """Kernels with another grid, other shapes or another count are other work, and copies and collectives are not
+        kernels.
+        """
         for change, left in (({"grid": [32, 1, 1]}, 7), ({"shapes": [[4]]}, 7), ({"runs": 2}, 7),
                              ({"cat": "gpu_memcpy"}, 7),
                              ({}, 8), ({"grid": None}, 7)):
@@ -394,7 +403,9 @@ class Factor(Pairs):
             self.assertEqual(self.check(*sides)[0]["outcome"], "one factor")
 
     def test_a_clock_that_falls_for_some_of_the_steps(self):
-        """The planted one of examples/joins: 1410 / 1005 in three of six steps."""
+        """A clock drop that was planted in some of the steps of examples/joins is found: 1410 / 1005 in three of six
+        steps.
+        """
         for pair, factor in ((("c8846ae", "5a90d13"), (1410 / 1005 + 1) / 2),
                              (("5a90d13", "c8846ae"), 2 / (1410 / 1005 + 1))):
             sides = [os.path.join(EXAMPLES, "joins", "runs", revision) for revision in pair]
@@ -444,7 +455,9 @@ class Real(Pairs):
             self.assertEqual(first["outcome"], outcome, sides)
 
     def test_scaled(self):
-        """0.85, with one operator 20 % slower on top; and another run of the program, with its noise."""
+        """A factor of 0.85 is found with one operator 20 % slower on top, and in another run of the program with its
+        noise.
+        """
         for trace, op in (("kineto/resnet50_workers_0", "aten::cudnn_batch_norm"),
                           ("hta/trace_diff/control", "aten::mm")):
             control = corpus(*trace.split("/"))
@@ -454,7 +467,7 @@ class Real(Pairs):
             for row in beyond:
                 if row["op"] == op:
                     self.assertAlmostEqual(row["factor"], 1.2 * 0.85, delta=0.005)
-                else:  # beside it on another stream: slower for a part of its time
+                else:  # overlaps it on another stream, so it is slower for part of its time
                     self.assertEqual((trace, row["op"]), ("hta/trace_diff/control", "fbgemm::permute_sparse_features"))
                     self.assertTrue(0.85 < row["factor"] < 1.021, row["factor"])
             self.assertIn(op, {row["op"] for row in beyond})
@@ -465,8 +478,9 @@ class Real(Pairs):
 
     @alone
     def test_cost(self):
-        """Cold, trace_clock_factor and trace_comparability take less than a second each where zlib inflates both traces
-        of HTA's pair in 0.088 s."""
+        """Cold, trace_clock_factor and trace_comparability take less than a second each. zlib inflates both traces of
+        HTA's pair in 0.088 s.
+        """
         sides = corpus("hta", "trace_diff", "control"), corpus("hta", "trace_diff", "test")
         files = [os.path.join(side, name) for side in sides for name in os.listdir(side)]
 

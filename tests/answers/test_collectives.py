@@ -1,4 +1,4 @@
-"""Bytes and bandwidth of collectives (W5 to W8), beside a second reading of the JSON."""
+"""Bytes and bandwidth of collectives (W5 to W8), compared with an independent reading of the JSON."""
 import json
 import random
 import unittest
@@ -21,7 +21,7 @@ ALGORITHMS = ("RING", "TREE", "NVLS", "NVLS_TREE", "COLLNET_DIRECT", "COLLNET_CH
 
 
 def described(kind, elements=(1000, 1000), dtype="Float", group="0", ranks=(0, 1), name=None):
-    """args as PyTorch writes them."""
+    """args in the format of PyTorch."""
     return {"Collective name": name or NAMES[kind][0], "In msg nelems": elements[0], "Out msg nelems": elements[1],
             "Group size": len(ranks), "dtype": dtype, "In split size": "[]", "Out split size": "[]",
             "Process Group Name": group, "Process Group Description": "default_pg",
@@ -30,7 +30,7 @@ def described(kind, elements=(1000, 1000), dtype="Float", group="0", ranks=(0, 1
 
 def called(at, correlation, args, host=True, own=True, dur=100, late=0,
            name="ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", grid=None):
-    """A call, its launch and its kernel; args are those of the call, of the kernel, or of both."""
+    """A call, its launch and its kernel; args belong to the call, to the kernel, or to both."""
     work = kernel(name, at + 50 + late, dur, correlation, stream=20)
     work["args"].update(args if own else {}, **({"grid": grid} if grid else {}))
     return [event("record_param_comms", at, 20, args=args if host else {}), launch(at + 5, 5, correlation), work]
@@ -41,7 +41,7 @@ def rank(number, *events, ranks=2):
 
 
 class Attributed(InFolder):
-    """What is told of each kernel."""
+    """Attributes of each kernel."""
 
     def owned(self, *events):
         write("a.json", document(*events))
@@ -51,7 +51,9 @@ class Attributed(InFolder):
         return [row[4] for row in self.owned(*events)]
 
     def test_bytes_are_those_of_each_kind(self):
-        """W6.1 to W6.3: reduce_scatter goes in, all_gather comes out, all_to_all is the larger."""
+        """W6.1 to W6.3: each kind of collective has its own bytes: the input of reduce_scatter, the output of
+        all_gather, the larger of both for all_to_all.
+        """
         of_kind = {"all_reduce": 8, "reduce_scatter": 8, "broadcast": 8, "reduce": 8, "send": 8, "all_gather": 20,
                    "recv": 20, "all_to_all": 20, "gather": 20, "scatter": 20, "barrier": None, None: None}
         for kind, expected in of_kind.items():
@@ -71,7 +73,7 @@ class Attributed(InFolder):
             self.assertEqual(self.bytes_of(*called(10, 1, changed)), [None], (key, value))
 
     def test_args_of_the_call_come_before_those_of_its_kernel(self):
-        """W5.1, W5.2."""
+        """W5.1, W5.2: args of the call take precedence over the args of its kernel."""
         events = called(10, 1, described("all_gather", (1, 2)))
         events[0]["args"] = described("all_reduce", (5, 5))
         self.assertEqual(self.owned(*events)[0][0], "all_reduce")
@@ -80,7 +82,9 @@ class Attributed(InFolder):
         self.assertEqual(self.bytes_of(*called(10, 1, described("all_gather", (1, 2)), own=False)), [8])
 
     def test_a_group_of_calls_is_summed_up(self):
-        """W5.3, W6.5: sends and receives of one kernel; types and sizes only if they agree."""
+        """W5.3, W6.5: a group of calls is summed up: the sends and receives of one kernel; types and sizes only if they
+        agree.
+        """
         calls = [event("record_param_comms", 10, 5, args=described("send", (100, 0), "Half")),
                  event("record_param_comms", 20, 5, args=described("recv", (0, 30), "Half"))]
         group = [launch(30, 5, 9), kernel(PAIRS, 60, 50, 9)]
@@ -107,14 +111,14 @@ class Attributed(InFolder):
         self.assertEqual(self.bytes_of(*calls, *graph), [None])
 
     def test_kernels_of_one_call_share_its_bytes(self):
-        """W6.4: by duration, as in F3."""
+        """W6.4: kernels of one call share its bytes by duration, like in F3."""
         args = described("all_to_all", (25, 25))
         events = called(10, 1, args, dur=30) + [launch(20, 5, 2), kernel(PAIRS, 100, 10, 2)]
         events[-1]["args"].update(args)
         self.assertEqual(self.bytes_of(*events), [75, 25])
 
     def test_names_of_kernels_tell_the_rest(self):
-        """W8, and W5 without args."""
+        """Names of kernels give the rest (W8), also without args (W5)."""
         for name, expected in (
                 ("ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", ("all_reduce", "RING", "LL")),
                 ("ncclDevKernel_AllReduce_Sum_f32_TREE_LL128", ("all_reduce", "TREE", "LL128")),
@@ -135,10 +139,10 @@ class Attributed(InFolder):
 
 
 class Rates(InFolder):
-    """trace_collectives."""
+    """Rates by trace_collectives."""
 
     def job(self, args, durations=(100, 40), ends=(0, 0), folder="job", size=2, **more):
-        """Ranks whose kernels end together, but for `ends`."""
+        """Ranks whose kernels end together, except for `ends`."""
         for number, (dur, end) in enumerate(zip(durations, ends)):
             events = [step(3, 0, 900)] + called(10, 1, args, dur=dur, late=500 - dur + end, **more)
             write(f"{folder}/rank{number}.json", rank(number, *events, ranks=size))
@@ -146,7 +150,7 @@ class Rates(InFolder):
                          f" algorithm, protocol, channels FROM trace_collectives('{folder}')")
 
     def test_bandwidth_is_bytes_by_transfer(self):
-        """W7: of the rank that does not wait."""
+        """W7: bandwidth is bytes divided by the transfer time of the rank that does not wait."""
         rows = self.job(described("all_reduce", (1000000, 1000000)), grid=[24, 1, 1])
         self.assertEqual(rows, [(40.0, 1, 4000000, 2, "Float", 100.0, 100.0, 0, "RING", "LL", 24)])
 
@@ -157,7 +161,7 @@ class Rates(InFolder):
             self.assertAlmostEqual(row[6] / row[5], factor, msg=kind)
 
     def test_nothing_is_said_of_ends_that_are_apart(self):
-        """W7.1: last_rank is NULL. An all_reduce ties the clocks."""
+        """W7.1: when the ends are too far apart, last_rank is NULL. An all_reduce ties the clocks together."""
         for number, late in enumerate((0, 300)):
             write(f"job/rank{number}.json", rank(
                 number, step(3, 0, 900), *called(10, 1, described("all_reduce")),
@@ -167,7 +171,7 @@ class Rates(InFolder):
                          [("all_reduce", 4000, 0, 0.04, 0.04, 0), ("broadcast", 4000, None, None, None, None)])
 
     def test_ranks_that_are_not_recorded_are_marked(self):
-        """W7.2."""
+        """W7.2: ranks without a recording are marked."""
         args = described("all_reduce", (1000000, 1000000))
         self.job(args)
         alone = "SELECT algbw_gbs, with_waits FROM trace_collectives('job', 0)"
@@ -185,7 +189,7 @@ class Rates(InFolder):
         self.assertEqual(seen, {"control": (4000, 0.1), "more": (8000, 0.1), "slow": (4000, 0.05)})
 
     def test_the_largest_of_several_ranks_counts(self):
-        """W6.6."""
+        """W6.6: with several ranks, the largest number of bytes counts."""
         for number, elements in enumerate((10, 30)):
             write(f"uneven/rank{number}.json", rank(number, step(3, 0, 900), *called(
                 10, 1, described("all_to_all", (20, elements), name="all_to_allv"))))
@@ -199,7 +203,7 @@ class Rates(InFolder):
 
 
 class Differences(InFolder):
-    """F8: trace_diff_by."""
+    """F8: differences by trace_diff_by."""
 
     def made(self, name, *calls):
         events = [step(3, 0, 900)]
@@ -228,7 +232,7 @@ class Differences(InFolder):
                          [(None, "dp", 80), (None, "tp", 80)])
 
     def test_keys_alone_and_bytes_alone_agree(self):
-        """What is asked for together changes nothing."""
+        """Keys and bytes give the same numbers together and separately."""
         path = self.made("a.json", (described("all_to_all", (30, 20)), 10), (described("send", (3, 2)), 10))
         keys = self.rows("SELECT collective, control_kernels FROM trace_diff_by(?, ?, 'collective', NULL, NULL, NULL,"
                          " NULL, 'GPU') ORDER BY 1", path, path)
@@ -245,10 +249,10 @@ class Differences(InFolder):
 
 
 class Random(InFolder):
-    """Random collectives of all kinds, beside the oracle."""
+    """Random collectives of all kinds, against the oracle."""
 
     def made(self, chance, groups, skew):
-        """The events of a rank. `chance` is the same for all of them; only `skew` differs."""
+        """Makes the events of a rank. `chance` is the same for all ranks; only `skew` differs."""
         events, at, correlation = [], 1000, 0
         for _ in range(chance.randrange(1, 12)):
             correlation += 1
@@ -265,7 +269,7 @@ class Random(InFolder):
             dur, shape = chance.randrange(1, 200), chance.random()
             grid = chance.choice((None, [chance.randrange(1, 33), 1, 1]))
             host, own = chance.choice(((True, True), (True, False), (False, True), (False, False)))
-            if shape < 0.25:  # a group of calls, with other work before it now and then
+            if shape < 0.25:  # a group of calls, sometimes after other work
                 calls = [event("record_param_comms", at + 10 * number, 5, args=described(
                     chance.choice(("send", "recv", kind)), (chance.randrange(999), chance.randrange(999)),
                     chance.choice(("Half", "Half", "Float")))) for number in range(chance.randrange(1, 4))]
@@ -307,7 +311,7 @@ class Random(InFolder):
             self.check_sums(seed, told)
 
     def check_sums(self, seed, told):
-        """F8: sums by keys, a rank: each is a step."""
+        """F8: checks the sums by keys per rank, where each rank is a step."""
         expected = {}
         for each in (each for of_rank in told for each in of_rank.values()):
             total, kernels = expected.get((each.collective, each.process_group), (None, 0))

@@ -1,4 +1,4 @@
-"""trace_comparability: its rows against the JSON itself, one thing changed at a time, and who quotes it."""
+"""trace_comparability: its rows against the JSON itself, with one change at a time, and the functions that quote it."""
 import glob
 import gzip
 import json
@@ -16,7 +16,7 @@ DEVICE = {"id": 0, "name": "A100", "totalGlobalMem": 80 << 30, "numSms": 108}
 
 
 def head_of(path):
-    """The keys of a file but its events; of a folder, those of its first file."""
+    """The keys of a file except its events; for a folder, the keys of its first file."""
     path = sorted(glob.glob(os.path.join(path, "*.gz")))[0] if os.path.isdir(path) else path
     with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
         content = json.load(file)
@@ -24,7 +24,7 @@ def head_of(path):
 
 
 def of_head(head):
-    """{(topic, item): value} as a head says it."""
+    """{(topic, item): value} from a head."""
     made = {("versions", key): value for key, value in head.items() if "version" in key.lower() or key == "schema"}
     made.update({("options", key): head[key] for key in OPTIONS if key in head})
     if "schemaVersion" in head:
@@ -42,7 +42,7 @@ def of_head(head):
 
 class Rows(InFolder):
     def found(self, *arguments):
-        """{(topic, item): [(control, test, same, matters, why)]}, and what holds for any pair."""
+        """{(topic, item): [(control, test, same, matters, why)]}, after the checks that hold for any pair."""
         marks = ", ".join("?" * len(arguments))
         rows = self.rows("SELECT line, topic, item, control_value, test_value, same, matters, why"
                          f" FROM trace_comparability({marks})", *arguments)
@@ -63,7 +63,7 @@ class Rows(InFolder):
         return made
 
     def matters(self, *arguments):
-        """{'topic item': why} of what matters ('yes')."""
+        """{'topic item': why} for the rows that matter ('yes')."""
         return {f"{topic} {item}": rows[0][-1] for (topic, item), rows in self.found(*arguments).items()
                 if rows[0][3] == "yes"}
 
@@ -104,7 +104,7 @@ class Rows(InFolder):
             self.check_heads(corpus(*test.split("/")), corpus(*control.split("/")))
 
     def test_one_thing_at_a_time(self):
-        """What is changed in the head is what differs, and no other row is touched."""
+        """A change in the head changes its own row and no other."""
         head = {"deviceProperties": [DEVICE],
                 "distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 1, "nccl_version": "2.2"},
                 "with_stack": 0, "profile_memory": 0, "record_shapes": 1, "cuda_runtime_version": 12040,
@@ -166,8 +166,9 @@ class Rows(InFolder):
                          ("2 of 4", "4 of 4", 0, "yes"))
 
     def test_modules(self):
-        """Level 'module' gives operators where there are none (A11.4): the row, the summary and the report say on which
-        side."""
+        """A11.4: the level 'module' finds operators where there are none, and the row, the summary and the report name
+        the side.
+        """
         write("plain.json", run(5))
         content = run(5)
         content["traceEvents"] += [event("nn.Module: Linear_0", 1000 * number + 5, 300, cat="python_function")
@@ -200,7 +201,7 @@ class Rows(InFolder):
                     self.assertEqual(why[0].upper() + why[1:].replace("'", "&#39;") + "." in html, matters == "yes")
 
     def test_steps_of_many_ranks_are_still_few(self):
-        """Eight ranks with one step each do not tell how much steps vary."""
+        """Eight ranks with one step each are still too few steps to show how much steps vary."""
         for number in range(8):
             write(f"a/{number}.json", {"distributedInfo": {"rank": number, "world_size": 8}, **run(steps=1)})
         self.assertEqual([row[-1] for row in self.found("a", "a", "all", "all")["steps", "few"]],
@@ -260,7 +261,9 @@ class Rows(InFolder):
         self.assertEqual(found["time", "resolution"][0][:4], ("us", "ns", 0, "maybe"))
 
     def test_ranks_that_are_not_asked_for_are_not_checked(self):
-        """T8, T12; and their times are not the resolution of those that are."""
+        """T8, T12: ranks outside the selection are not checked, and their times do not set the resolution of the
+        others.
+        """
         content = run()
         for folder in ("a", "b"):
             write(f"{folder}/rank0.json", content)
@@ -278,7 +281,7 @@ class Rows(InFolder):
                           "SELECT * FROM trace_comparability('a', 'b', 0, 'all')")
 
     def test_no_events(self):
-        """Nothing is compared, which trace_summary says in the same words."""
+        """Without events nothing is compared, and trace_summary reports this in the same words."""
         write("none.json", document())
         write("some.json", document(step(1, 0, 100), event("op", 1, 5)))
         for control, test, of_control, of_test in (("none.json", "some.json", 0, 1), ("some.json", "none.json", 1, 0),
@@ -296,11 +299,11 @@ class Rows(InFolder):
 
 
 class Scale(Rows):
-    """Tensors that are N times as large (J4), of operators of the host and of those that launch work."""
+    """J4: tensors that are N times as large, for host operators and for operators that launch work."""
 
     @staticmethod
     def trace(operators, launches):
-        """Three steps of operators that take 50 us: (name, shapes)."""
+        """Three steps of operators of 50 us each: (name, shapes)."""
         events = []
         for number in range(3):
             at = 10000 * number
@@ -313,7 +316,7 @@ class Scale(Rows):
         return document(*events)
 
     def why(self, control, test, launches=(False, False)):
-        """What the row of all operators says; one operator a list of shapes, if they have no names."""
+        """The row of all operators; without names there is one operator per list of shapes."""
         for path, operators, of_device in zip(("a.json", "b.json"), (control, test), launches):
             write(path, self.trace([each if isinstance(each, tuple) else ("aten::op", each) for each in operators],
                                    of_device))
@@ -356,20 +359,20 @@ class Scale(Rows):
                          self.OTHER)
 
     def test_most_of_them_have_it(self):
-        """Ten operators, one of another scale; those of one side alone do not count."""
+        """One operator in ten has another scale; operators on one side only do not count."""
         sides = [[(f"aten::op{place}", [[by if place else 5, 3]]) for place in range(10)] for by in (4, 16)]
         sides[1][0] = ("aten::op0", [[15, 3]])
         self.assertEqual(self.why(sides[0] + [("aten::c", [[7]])] * 9, sides[1] + [("aten::t", [[7]])] * 9),
                          "tensors are 4 times as large: [4,3] -> [16,3]")
 
     def test_dims_too_long_for_a_line(self):
-        """Of other inputs they are shown, if there are any."""
+        """Dimensions too long for a line are skipped if other inputs can be shown."""
         long = [[[by, *[1234] * 5]] for by in (8, 16)]
         self.assertEqual(self.why(*[[each] for each in long]), "tensors are 2 times as large")
         self.assertEqual(self.why([long[0], [[3]]], [long[1], [[6]]]), "tensors are 2 times as large: [3] -> [6]")
 
     def test_shapes_of_both_sides(self):
-        """Nine tenths of the time: nothing matters."""
+        """When shapes agree for 90 % of the time, nothing matters."""
         same = [("aten::same", [[5]])] * 30
         self.assertEqual(self.why([*same, [[4]]], [*same, [[8]]]), "no")
 
@@ -386,7 +389,9 @@ class Quoted(InFolder):
              tuple(os.path.join(EXAMPLES, "serving", side) for side in ("control", "test")))
 
     def test_by_the_summary(self):
-        """Its cautions are the first four that matter; a long step with the digits of the difference."""
+        """The summary quotes the first four rows that matter as cautions, and prints a long step with the digits of the
+        difference.
+        """
         for pair in self.PAIRS[::series(2, 1)]:
             for given in ((), ("all", "all"), (0, 0, "all", "all"),
                           (None, None, 12 if "gpu" in pair[0] else None, None)):
@@ -399,16 +404,16 @@ class Quoted(InFolder):
                                                         *pair, *given)]
                     matter = self.rows(f"SELECT item, why FROM trace_comparability(?, ?{marks}) WHERE matters = 'yes'",
                                        *pair, *given)
-                except Exception as error:  # a step that a side lacks
+                except Exception as error:  # a step that one side lacks
                     self.assertIn("has no step", str(error))
                     continue
                 with self.subTest(pair, given=given):
-                    if "one side" in {item for item, _ in matter}:  # the verdict says it, and no caution is told (C24)
+                    if "one side" in {item for item, _ in matter}:  # the verdict covers it: no caution (C24)
                         self.assertEqual(said, [])
                         continue
                     if said and re.match(r"caution: step \d+ of ",
                                          said[-1]) and "longest" not in {item for item, _ in matter}:
-                        said.pop()  # one that makes much of the difference
+                        said.pop()  # a caution that explains much of the difference
                     self.assertEqual(len(said), min(4, len(matter)))
                     for text, (item, why) in zip(said, matter):
                         self.assertTrue(item == "longest" and re.match(r"caution: (a step|step \d+) of ", text)
@@ -416,7 +421,7 @@ class Quoted(InFolder):
                                         (text, why))
 
     def test_by_the_report(self):
-        """Whatever of it matters, but shapes and types, is warned of."""
+        """The report warns of each row that matters, except shapes and types."""
         write("a.json", {"schemaVersion": 1, "with_stack": 0, "deviceProperties": [DEVICE],
                          "distributedInfo": {"rank": 0, "world_size": 2}, "cuda_runtime_version": 1, **run()})
         write("b.json", {"schemaVersion": 1, "with_stack": 1, "deviceProperties": [{**DEVICE, "name": "H100"}],

@@ -1,5 +1,6 @@
-"""Logs of the compiler (CL1 to CL15): recorded rows, a second reading of random logs, changed bytes, and
-each rule."""
+"""Logs of the compiler (CL1 to CL15): recorded rows, an independent reading of random logs, changed bytes, and each
+rule.
+"""
 import csv
 import gzip
 import json
@@ -13,14 +14,14 @@ from made import InFolder, document, event, write
 from oracle_compile import Reading
 from support import EXAMPLES, alone, golden, outside, series, slowest
 
-CASES = os.path.abspath(os.path.join(os.environ.get("GOLDEN", ""), "..", "cases", "compile"))  # beside their rows
+CASES = os.path.abspath(os.path.join(os.environ.get("GOLDEN", ""), "..", "cases", "compile"))  # next to their rows
 FUNCTIONS = {"files": "compile_files", "compilations": "compilations", "breaks": "compile_breaks",
              "guards": "compile_guards", "events": "compile_events", "ranks": "compile_ranks",
              "steps": "compile_steps", "steps_trace": "compile_steps", "diff": "compile_diff"}
-# Other phases in the recorded rows add up to more than the compilation; ours add up to it (CL7).
+# Other phases in the recorded rows add up to more than the compilation; ours add up to it exactly (CL7).
 MORE_THAN_ALL = ("backward.test", "cache.test", "recompile.test", "two_runs.test")
 LOG = "dedicated_log_torch_trace_a.log"
-START = 1_790_000_000_000_000.0  # us: that of generate_compile
+START = 1_790_000_000_000_000.0  # us, like in generate_compile
 EXAMPLE = os.path.join(EXAMPLES, "compile", "test", "dedicated_log_torch_trace_pt3121yz.log.gz")
 
 
@@ -106,7 +107,9 @@ class Recorded(InFolder):
 
 
     def test_all_answers(self):
-        """The verdict of steps that compile, what was compiled, logs and hints; words may be better."""
+        """All recorded answers hold: the verdict on steps that compile, the compiled frames, logs and hints. Wording
+        may improve.
+        """
         compared = 0
         for file in sorted(os.listdir(golden("compile", "."))):
             name = file.removesuffix(".answer.txt")
@@ -144,7 +147,7 @@ class Compile(InFolder):
                 for problem in json.loads(text)}
 
     def compare(self, content):
-        """All rows are those of the second reading."""
+        """Compares all rows with the independent reading."""
         write(LOG, content)
         read = Reading(content)
         self.assertEqual(self.rows("SELECT line, kind, id, attempt, payload, damaged FROM compile_records('.')"),
@@ -158,7 +161,7 @@ class Compile(InFolder):
 
 
 class Read(Compile):
-    """By a second reading in Python."""
+    """Comparison with an independent reading in Python."""
 
     def test_random_logs(self):
         for seed in range(series(60, 2000)):
@@ -199,7 +202,7 @@ class Read(Compile):
     @alone
     @slowest
     def test_speed(self):
-        """100 MB of log in a second."""
+        """100 MB of log take at most a second."""
         import time  # pylint: disable=import-outside-toplevel
         large(LOG, 100)
         begun = time.process_time()
@@ -214,7 +217,7 @@ class Each(Compile):
         return Log(1, **more)
 
     def test_files(self):
-        """CL1"""
+        """CL1: which files are logs."""
         write("other.log", "x\n")
         write("trace.json", "[]")
         with self.assertRaisesRegex(sqlite3.OperationalError, "no log in '.': there is no dedicated_log_torch_trace_"):
@@ -232,7 +235,7 @@ class Each(Compile):
             self.rows("SELECT * FROM trace_files('logs')")
 
     def test_payloads(self):
-        """CL2.1, CL2.3 to CL2.5"""
+        """Payloads follow CL2.1 and CL2.3 to CL2.5."""
         log = self.log()
         log.artifact({}, "a", "one\n\ntwo")
         log.artifact({}, "b", "")
@@ -250,7 +253,7 @@ class Each(Compile):
                                            "payload without a record": 1, "payload is missing": 1})
 
     def test_too_long_a_payload(self):
-        """CL2.4"""
+        """CL2.4: a payload that is too long is skipped."""
         log = self.log()
         for length in ((64 << 20) - 1, 64 << 20):
             log.artifact({}, "a", "x" * length)
@@ -261,7 +264,7 @@ class Each(Compile):
         self.assertEqual(self.problems(), {"payload is too long": 1})
 
     def test_kinds(self):
-        """CL2.2"""
+        """CL2.2: kinds of records."""
         log = self.log()
         for kind in ("frame_id", "rank", "stack", "subgraph_name"):
             log.record({kind: 1, "x": {"name": "n"}, "y": 2})
@@ -271,7 +274,7 @@ class Each(Compile):
                          [("x", '{"name": "n"}'), (None, None)])
 
     def test_processes(self):
-        """CL3"""
+        """CL3: one log holds several processes."""
         logs = [self.log(pid=pid) for pid in (5, 6)]
         for rank, log in enumerate(logs):
             for _ in range(2):
@@ -289,7 +292,7 @@ class Each(Compile):
             self.assertEqual(self.rows("SELECT pid FROM compile_files('.')"), [(known,)])
 
     def test_clocks(self):
-        """CL4"""
+        """CL4: clocks are aligned."""
         for offset in (0, 7200, -34200, 20700):
             log = self.log(offset_s=offset)
             log.record({"x": {}})
@@ -305,7 +308,7 @@ class Each(Compile):
         self.assertEqual(self.rows("SELECT clock, utc_offset_s FROM compile_files('.')"), [("metrics", 3600)])
 
     def test_guards(self):
-        """CL9"""
+        """CL9: guards have reasons."""
         for reason, guard, argument, place in (
                 ("0/0: L['k'] == 7   # return  # /a/b/c.py:31 in many\nmore", "k == 7", "k", "b/c.py:31 many"),
                 ("0/0: tensor 'L['x']' rank mismatch", "tensor 'x' rank mismatch", "x", None),
@@ -320,7 +323,7 @@ class Each(Compile):
                              [(guard, argument, place, 1)])
 
     def test_breaks(self):
-        """CL10: an artifact, else the restarts."""
+        """CL10: graph breaks come from an artifact, otherwise from restarts."""
         same = {"frame_id": 0, "frame_compile_id": 0}
         for artifact in (False, True):
             log = self.log()
@@ -335,7 +338,7 @@ class Each(Compile):
                              [("a/b.py:3", "x: y", "a/b.py:3 f")] if artifact else [(None, "why not", None)])
 
     def test_open_spans(self):
-        """CL5: at most 1,024 are open."""
+        """CL5: at most 1,024 spans are open."""
         log = self.log()
         for _ in range(1025):
             log.event({}, "a", "B")
@@ -345,7 +348,7 @@ class Each(Compile):
 
 
 class Steps(Compile):
-    """CL11, by small traces."""
+    """CL11, on small traces."""
 
     def trace(self, *events, name="rank0.json", pid=1):
         steps = [event(f"ProfilerStep#{n}", START + 1000 * n, 1000, cat="user_annotation", pid=pid) for n in range(4)]
@@ -356,10 +359,10 @@ class Steps(Compile):
         return self.rows(f"SELECT {columns} FROM compile_steps('.', 'all', 'all'{marks})", *arguments)
 
     def test_without_a_log(self):
-        """CL11.1, CL11.2"""
+        """CL11.1, CL11.2: compilations are found without a log."""
         region = ("dynamo", START + 1100, 50)
         self.trace(event(*region))
-        self.assertEqual(self.compile_steps(), [])  # nothing is (dynamo_timed)
+        self.assertEqual(self.compile_steps(), [])  # nothing matches (dynamo_timed)
         timed = event("f (dynamo_timed)", START + 1110, 10)
         self.trace(event(*region), timed)
         self.assertEqual(self.compile_steps(), [(1, None, "forward", None)])
@@ -379,7 +382,7 @@ class Steps(Compile):
                          [(0, 900_000, 100_000, 300_000, 300_000), (1, -100_000, 200_000, 300_000, 300_000)])
 
     def logged(self, pid, name, at_us=None, frame=0):
-        """A log with one compilation, named by its frame."""
+        """A log with one compilation, named after its frame."""
         log = Log(1, pid=pid)
         log.us = at_us or int(START)
         same = {"frame_id": frame, "frame_compile_id": 0}
@@ -389,24 +392,24 @@ class Steps(Compile):
         self.write_log(*log.parts, name=name)
 
     def test_logs_of_other_runs(self):
-        """CL11.3: the process, then the rank, then the only log."""
+        """CL11.3: the log is chosen by process, then by rank, otherwise it is the only log."""
         self.trace()
         self.logged(1, "dedicated_log_torch_trace_a.log", frame=1)
         self.logged(2, "dedicated_log_torch_trace_b.log", frame=2)
         self.assertEqual(sorted({row[1] for row in self.compile_steps()}), ["1/0"])
         os.remove("dedicated_log_torch_trace_a.log")
-        self.assertEqual(sorted({row[1] for row in self.compile_steps()}), ["2/0"])  # the only one
+        self.assertEqual(sorted({row[1] for row in self.compile_steps()}), ["2/0"])  # the only log
         self.assertEqual(self.compile_steps(""), [])
         self.logged(3, "dedicated_log_torch_trace_rank_0_c.log", frame=3)
         self.assertEqual(sorted({row[1] for row in self.compile_steps()}), ["3/0"])
         self.logged(4, "dedicated_log_torch_trace_rank_0_d.log", frame=4)
-        self.assertEqual(self.compile_steps(), [])  # either of them
+        self.assertEqual(self.compile_steps(), [])  # either log
         os.mkdir("other")
         self.logged(1, "other/dedicated_log_torch_trace_e.log", frame=5)
         self.assertEqual(sorted({row[1] for row in self.compile_steps("other")}), ["5/0"])
 
     def test_without_common_time(self):
-        """CL11.4: by id and part."""
+        """CL11.4: without common time, spans match by id and part."""
         self.trace(event("dynamo", START + 1100, 50), event("f (dynamo_timed)", START + 1110, 10),
                    event("a_data: compile_id=1/0", START + 1101, 5))
         log = Log(1, pid=1)
@@ -420,7 +423,7 @@ class Steps(Compile):
 
 
 class Diff(Compile):
-    """CL14"""
+    """Differences between two sides (CL14)."""
 
     def write_side(self, side, *compilations, damage=None):
         log = Log(1)
@@ -444,7 +447,7 @@ class Diff(Compile):
         return self.rows("SELECT function, what FROM compile_diff('control', 'test')")
 
     def test_what(self):
-        """CL14.1 to CL14.3"""
+        """CL14.1 to CL14.3: differences have a kind."""
         one, hit, miss = ("f", {}, ()), ("fx_graph_cache_hit",), ("fx_graph_cache_miss",)
         for control, test, what in (
                 ([one], [("f", {"fails": "E", "why": "recompile limit hit"}, ())], "limit"),
@@ -478,10 +481,10 @@ class Diff(Compile):
 
 
 class Answer(Compile):
-    """CL12, CL13"""
+    """Answers of trace_summary and others (CL12, CL13)."""
 
     def side(self, path, *steps):
-        """A step is (ms in an operator, ms in the compiler)."""
+        """A side; each step is (ms in an operator, ms in the compiler)."""
         events, at = [], START
         for number, (own, compiling) in enumerate(((1, 0), *steps, (1, 0))):
             begin = at
@@ -501,7 +504,7 @@ class Answer(Compile):
         return self.rows(f"SELECT {columns} FROM trace_summary('control', 'test')")
 
     def verdict(self, control, test):
-        """Whether it is of compilations."""
+        """Whether the verdict mentions compilations."""
         lines = self.lines(control, test)
         return "compile" in lines[0][1]
 
@@ -515,7 +518,7 @@ class Answer(Compile):
                          [("compile", "dynamo", 3000.0), ("host", "op", 2000.0)])
 
     def test_lines(self):
-        """CL13.2 to CL13.4"""
+        """CL13.2 to CL13.4: lines of the answer."""
         found = self.lines([(2, 0)] * 4, [(2, 0), (2, 0), (2, 198), (2, 0)])
         self.assertEqual(found[0], ("verdict", "test is slower here: 1 of 4 steps recompiles: 2.0 -> 51.5 ms per step, "
                                     "+49.5 ms (x 26)"))
@@ -528,7 +531,7 @@ class Answer(Compile):
                          " recompiles in control: 51.5 -> 2.0 ms per step, -49.5 ms (-96 %)")
 
     def test_the_log_is_found(self):
-        """CL13.3 to CL13.5"""
+        """CL13.3 to CL13.5: the log is found."""
         log = Log(1, pid=1)
         same = {"frame_id": 0, "frame_compile_id": 1}
         log.us = int(START) + 10**9
@@ -549,32 +552,32 @@ class Answer(Compile):
                       self.lines(control, test))
 
     def test_no_outlier(self):
-        """CL13.1"""
+        """CL13.1: a step that compiles is not an outlier."""
         self.side("control", *[(2, 0)] * 4)
         for compiling, left_out in ((0, 1), (198, 0)):
             self.side("test", (2, 0), (200 - compiling, compiling), (2, 0), (2, 0))
             self.assertEqual(self.left_out(), left_out)
 
     def test_a_tenth_of_a_step(self):
-        """CL12: COMPILE_PART, of one step; the other ones keep the verdict."""
+        """CL12: COMPILE_PART applies per step; the other steps keep the verdict."""
         for own, named in ((90, 1), (90.2, 0)):
             self.side("test", (own, 10), (10, 0), (10, 0), (10, 0))
             self.side("control", *[(10, 0)] * 4)
             self.assertEqual(self.left_out(), 1 - named)
 
     def test_a_millisecond(self):
-        """CL12: COMPILE_LEAST_NS"""
+        """CL12: COMPILE_LEAST_NS is a millisecond."""
         self.side("control", *[(0.1, 0)] * 4)
         for compiling, left_out in ((1, 0), (0.998, 1)):
             self.side("test", (0.1, compiling), *[(0.1, 0)] * 3)
             self.assertEqual(self.left_out(), left_out)
 
     def test_half_of_the_difference(self):
-        """CL13.2: COMPILE_OF_DIFF"""
+        """CL13.2: COMPILE_OF_DIFF is half of the difference."""
         self.assertTrue(self.verdict([(2, 0)] * 4, [(42, 41), (2, 0), (2, 0), (2, 0)]))
         self.assertFalse(self.verdict([(2, 0)] * 4, [(43, 40), (2, 0), (2, 0), (2, 0)]))
 
     def test_a_tenth_of_the_mean(self):
-        """CL13.2: COMPILE_OF_STEP"""
+        """CL13.2: COMPILE_OF_STEP is a tenth of the mean."""
         self.assertTrue(self.verdict([(100, 0)] * 4, [(100, 45), (100, 0), (100, 0), (100, 0)]))
         self.assertFalse(self.verdict([(100, 0)] * 4, [(100, 44), (100, 0), (100, 0), (100, 0)]))

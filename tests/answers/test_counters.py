@@ -1,4 +1,4 @@
-"""Counters: those that trace_counter_events adds to a trace, and those of CUPTI."""
+"""Counters of trace_counter_events in a trace, and CUPTI counters."""
 import csv
 import glob
 import json
@@ -56,7 +56,7 @@ class OfSeries(InFolder):
             self.assertGreater(self.assert_of_series(GPU, call), 100)
 
     def test_points_at_one_time_stay_in_order(self):
-        """Two launches and a beginning at 10: 1, 2, 1 and not 0, 1, 2."""
+        """Points at one time stay in order: two launches and a start at 10 give 1, 2, 1, not 0, 1, 2."""
         events = [launch(10, 1, 1), launch(10, 1, 2), kernel("k", 10, 5, 1), kernel("k", 20, 5, 2)]
         for order in ([0, 1, 2, 3], [3, 2, 1, 0]):
             write("trace.json", document(*(events[i] for i in order)))
@@ -69,11 +69,11 @@ class OfSeries(InFolder):
 class Golden(unittest.TestCase):
     @staticmethod
     def last(rows):
-        """The last value at each time: HTA leaves open which of several comes last."""
+        """The last value at each time; HTA leaves open which of several comes last."""
         return {row[:-1]: row[-1] for row in rows}
 
     def compare(self, folder, path):
-        """What only tracediff has, and what only HTA has."""
+        """Rows that only tracediff has, and rows that only HTA has."""
         trace, db = corpus("hta", *path.split("/")), connect()
         origins = dict(db.execute("SELECT rank, min(ts_ns - CAST(round(ts * 1000) AS INTEGER)) FROM trace_events(?)"
                                   " WHERE ts IS NOT NULL GROUP BY rank", (trace,)))
@@ -96,7 +96,7 @@ class Golden(unittest.TestCase):
             self.assertEqual(self.compare(folder, path), (set(), set()))
 
     def test_copies_without_a_launch_are_only_here(self):
-        """D41: and nothing else is."""
+        """D41: copies without a launch are the only rows that HTA lacks."""
         for side in ("base", "test"):
             more, fewer = self.compare(f"trace_compare_{side}", f"trace_compare/{side}")
             self.assertEqual({key[0] for key, _ in more}, {"Memcpy HtoD", "Memcpy DtoD", "Memset"})
@@ -138,7 +138,7 @@ class WithCounters(InFolder):
                                       for device, correlation, ts in linked})
 
     def test_what_is_null_is_left_out(self):
-        """An event without a category and args, one that was a B and an E, and an instant."""
+        """NULL columns are left out: of an event without category and args, of a B with its E, and of an instant."""
         write("trace.json", document({"ph": "X", "name": "x", "pid": 1, "tid": 1, "ts": 5, "dur": 1},
                                      {"ph": "B", "name": "b", "pid": 1, "tid": 1, "ts": 7},
                                      {"ph": "i", "name": "i", "pid": 1, "tid": 1, "ts": 8},
@@ -157,12 +157,13 @@ def of_cupti(name, ts, dur=5, **counters):
 
 
 def random_run(rng):
-    """Two threads of nested operators and launches, calls of the driver in some of them; ranges that mostly are as
-    many."""
+    """Two threads with nested operators and launches, some inside driver calls; push and pop of ranges mostly
+    balance.
+    """
     events, count = [step(number, 1000 * number, rng.choice((900, 1000))) for number in range(rng.randrange(4))], 0
     for tid in (1, 2):
         for _ in range(rng.randrange(2, 7)):
-            at = rng.randrange(0, 3000, 20) + tid     # the threads never launch at one time
+            at = rng.randrange(0, 3000, 20) + tid  # the threads never launch at the same time
             for depth in range(rng.randrange(4)):
                 events.append(event(rng.choice(("op", "aten::x", 'say "x"')), at + depth, 60 - 2 * depth, tid=tid,
                                     cat=rng.choice(("cpu_op", "cpu_op", "Operator", "user_annotation",
@@ -191,7 +192,7 @@ class Cupti(InFolder):
         return self.db.execute(f"SELECT {self.COLUMNS} FROM cupti_counters(?{marks})", (path, *arguments)).fetchall()
 
     def expected(self, path, events):
-        """The rules, read again; with the last step, up to its end (T13)."""
+        """The rules, implemented again; with the last step, up to its end (T13)."""
         trace = oracle.read_trace(path)
         rows, steps = trace.rows, sorted(trace.steps, key=lambda step: step.ts_ns)
         until = steps[-1].ts_ns + steps[-1].dur_ns if len(steps) > 1 else math.inf
@@ -229,7 +230,7 @@ class Cupti(InFolder):
             found = self.parsed(self.found(path, None, 1))
             self.assertEqual(found, self.expected(path, events))
             paired += any(row[3] for row in found)
-            wanted = hta.cupti_counters(hta.load(path, RIGHT))       # and without the last step
+            wanted = hta.cupti_counters(hta.load(path, RIGHT))  # without the last step
             self.assertEqual([dict(zip(("rank", "name", "op", "top_op", "op_stack"), (*row[:1], *row[2:6])))
                               for row in self.parsed(self.found(path))],
                              [{key: row[key] for key in ("rank", "name", "op", "top_op", "op_stack")}
@@ -237,7 +238,9 @@ class Cupti(InFolder):
         self.assertGreater(paired, 20)
 
     def test_where_no_difference_is_they_are_htas(self):
-        """In operators throughout, launched by one kind of call, with all steps."""
+        """Where no difference applies, the counters equal HTA's: operators throughout, one kind of launch call, all
+        steps.
+        """
         compared = 0
         for seed in range(40):
             rng, events = random.Random(seed), [event("first", 0, 1, args={})]
@@ -257,7 +260,7 @@ class Cupti(InFolder):
         self.assertGreater(compared, 50)
 
     def test_what_does_not_matter(self):
-        """Other times, processes and correlations, and events in another order."""
+        """Other times, processes and correlations, and another order of events do not matter."""
         for seed in range(10):
             rng = random.Random(seed)
             events = random_run(rng)

@@ -1,5 +1,5 @@
-"""critical_path: against its rules word for word (oracle_path.py) on small random traces, by what must hold on every
-trace there is, on steps made by hand, and beside HTA's, whose rules hta_path.py transcribes.
+"""critical_path (P1 to P9): against its rules word for word (oracle_path.py) on small random traces, by invariants on
+every available trace, on steps made by hand, and beside HTA's, whose rules hta_path.py transcribes.
 """
 import csv
 import os
@@ -26,8 +26,10 @@ SYNCS = {"cudaStreamSynchronize": "Stream Sync", "cudaDeviceSynchronize": "Conte
 
 
 def random_trace(seed):
-    """A small trace of some 60 us: host threads whose calls and operators may overlap, streams, graphs, syncs and waits
-    of streams with and without their sync events and what these tell; work may start before its launch."""
+    """A small trace of about 60 us: host threads whose calls and operators may overlap, streams, graphs,
+    synchronisations, and streams that wait, with and without their sync events and details. Work may start before its
+    launch.
+    """
     rng = random.Random(seed)
     events, length = [], rng.choice([20, 40, 80])
     threads, streams = rng.choice([1, 2, 3]), rng.choice([1, 2, 3])
@@ -74,7 +76,7 @@ def random_trace(seed):
 
 
 def random_files(count):
-    """Seeds; of each a random trace, the path to which it was written, and what the oracle reads there."""
+    """Yields, per seed, a random trace, its path, and the oracle's reading of it."""
     for seed in range(count):
         trace = random_trace(seed)
         path = write(f"{seed % 8}.json", trace)
@@ -103,7 +105,7 @@ class Rules(InFolder):
 
 
 class Slack(InFolder):
-    """P9: what is off the path can take as much longer as it says, and not 1 ns more; what is on it, not even that."""
+    """P9: work off the path can take longer by its slack, and not by 1 ns more; work on the path has no slack."""
     COUNT = int(os.environ.get("RANDOM_TRACES") or series(60, 750))
     ROWS = ("SELECT iteration, seq, kind, event, ts_ns, ts_ns + dur_ns, slack_ns, slack"
             " FROM critical_path(?, 0, 'all', ?, 1)")
@@ -122,7 +124,7 @@ class Slack(InFolder):
             yield kind, seq is not None, slack is not None and (slack > 0) + 1
         self.assertEqual(set(off.values()) - {1}, set())
         self.assertEqual(path & set(off), set())
-        # all is there, but the time that a call waits for device work
+        # everything is there except the time that a call waits for device work
         for work in replay.works:
             self.assertIn(("work", work.event), path | set(off))
         for thread in graph.threads:
@@ -152,7 +154,7 @@ class Slack(InFolder):
 
 class Everywhere(InFolder):
     def check(self, path):
-        """The parts of a step follow each other, and add up to what trace_step_time gives."""
+        """Checks that the parts of a step follow each other and add up to trace_step_time."""
         for clock in CLOCKS:
             lengths = dict(((rank, iteration), time) for rank, iteration, time in self.rows(
                 "SELECT rank, iteration, sum(time_ns) FROM trace_step_time(?, 'all', 'all', 'op', ?) GROUP BY 1, 2",
@@ -208,13 +210,15 @@ class Made(InFolder):
             ("host", None, 10), ("host", "op", 2), ("launch", "cudaLaunchKernel", 5), ("kernel", "gemm", 90)])
 
     def test_a_kernel_that_waits_for_its_stream(self):
-        """Two launches before the first kernel starts: HTA connects neither (D36)."""
+        """With two launches before the first kernel starts, a kernel waits for its stream; HTA connects neither
+        (D36).
+        """
         self.assertEqual(self.path(launch(2, 2, 1), launch(5, 2, 2), kernel("a", 10, 40, 1), kernel("b", 51, 60, 2)), [
             ("host", None, 2), ("launch", "cudaLaunchKernel", 2), ("queue", "a", 6), ("kernel", "a", 40),
             ("queue", "b", 1), ("kernel", "b", 60)])
 
     def test_the_nodes_of_a_graph(self):
-        """They wait for each other on whatever stream."""
+        """The nodes of a graph wait for each other, on any stream."""
         graph = call("cudaGraphLaunch", 2, 2, 1)
         nodes = [kernel("a", 10, 40, 1, 7), kernel("b", 12, 30, 1, 8), kernel("c", 50, 60, 1, 8)]
         self.assertEqual(self.path(graph, *nodes),
@@ -222,7 +226,7 @@ class Made(InFolder):
                           ("kernel", "c", 60)])
 
     def test_a_stream_that_waits_for_another(self):
-        """The trace says for which (P6.1), or only that it waits (P6.2)."""
+        """The trace names the stream that is waited for (P6.1), or only says that the stream waits (P6.2)."""
         events = [launch(2, 2, 1), kernel("gemm", 10, 40, 1, 7), launch(5, 1, 2), kernel("late", 12, 42, 2, 9),
                   call("cudaEventRecord", 7, 1, 3), call("cudaStreamWaitEvent", 10, 1, 4), launch(12, 2, 5),
                   kernel("nccl", 55, 50, 5, 20)]
@@ -238,7 +242,7 @@ class Made(InFolder):
             ("launch", "cudaLaunchKernel", 2), ("queue", "nccl", 41), ("kernel", "nccl", 50)])
 
     def test_a_stream_that_waits_for_two_others(self):
-        """The one that ends last counts, in whatever order the stream waits."""
+        """A stream that waits for two others depends on the one that ends last, in either order of the waits."""
         def waits(at, number, stream):
             return [call("cudaStreamWaitEvent", at, 1, number),
                     sync("Stream Wait Event", at, 1, number, 20, wait_on_stream=stream)]
@@ -251,7 +255,9 @@ class Made(InFolder):
                              [("kernel", "long", 42), ("queue", "nccl", 1), ("kernel", "nccl", 50)])
 
     def test_a_stream_that_waits_for_another_twice(self):
-        """The later wait covers the earlier one, in whatever order they are written; other streams change nothing."""
+        """The later of two waits for the same stream covers the earlier one, in either order of writing; other streams
+        change nothing.
+        """
         waits = [event for at, number in ((4, 10), (8, 11)) for event in (
             call("cudaStreamWaitEvent", at, 1, number), sync("Stream Wait Event", at, 1, number, 20, wait_on_stream=7))]
         waits += [call("cudaStreamWaitEvent", 10, 1, 12), sync("Stream Wait Event", 10, 1, 12, 20, wait_on_stream=9)]
@@ -262,7 +268,7 @@ class Made(InFolder):
                              [("kernel", "late", 20), ("queue", "nccl", 4), ("kernel", "nccl", 50)])
 
     def test_what_was_recorded_before_is_not_waited_for(self):
-        """An event that was recorded before the launch of the other stream's work."""
+        """An event that was recorded before the other stream's work was launched does not wait for that work."""
         told = sync("Stream Wait Event", 10, 1, 4, 20, wait_on_stream=7, wait_on_cuda_event_record_corr_id=3)
         self.assertEqual(self.path(
             call("cudaEventRecord", 1, 1, 3), launch(2, 2, 1), kernel("gemm", 10, 40, 1, 7),
@@ -276,7 +282,7 @@ class Made(InFolder):
                     ("sync", "cudaDeviceSynchronize", 5), ("host", None, 5), ("launch", "cudaLaunchKernel", 2),
                     ("queue", "relu", 3), ("kernel", "relu", 50)]
         self.assertEqual(self.path(*events), expected)
-        # of one stream: the others do not matter, if the trace tells it
+        # of one stream; the others do not matter, if the trace names it
         other = [launch(1, 1, 3), kernel("other", 10, 42, 3, 20)]
         self.assertEqual(self.path(*events, *other)[3:5],
                          [("kernel", "other", 42), ("sync", "cudaDeviceSynchronize", 3)])
@@ -293,7 +299,7 @@ class Made(InFolder):
             self.assertIn(("sync", "cudaDeviceSynchronize", 10), found)
 
     def test_copies(self):
-        """A copy whose call returns after it is done blocks the host; another one does not."""
+        """A copy whose call returns after its end blocks the host; another one does not."""
         copy = event("Memcpy DtoH", 30, 10, cat="gpu_memcpy", pid=0, tid=7, args={"correlation": 2, "stream": 7})
         waited = [("queue", "Memcpy DtoH", 5), ("kernel", "Memcpy DtoH", 10), ("sync", "cudaMemcpyAsync", 5)]
         for dur, expected in ((40, waited), (3, [("launch", "cudaMemcpyAsync", 3)])):
@@ -302,7 +308,7 @@ class Made(InFolder):
             self.assertEqual(found[found.index(expected[0]):][:len(expected)], expected)
 
     def test_backward(self):
-        """The thread of autograd waits for the one of the step, and the other way round."""
+        """The autograd thread waits for the thread of the step, and the other way round."""
         self.assertEqual(self.path(
             event("forward", 5, 20), launch(8, 1, 1), kernel("a", 12, 3, 1),
             event("backward", 30, 20, tid=2), launch(35, 1, 2, tid=2), kernel("b", 40, 3, 2),
@@ -329,8 +335,9 @@ class Made(InFolder):
                          " FROM critical_path('made.json', 0, 'all', ?, 1) WHERE seq IS NULL", clock)
 
     def test_the_slack_of_a_copy_beside_kernels(self):
-        """A stream waits for two others: the one that ends first could end when the other does, and its launch come as
-        much later. Behind the last launch nothing of the step waits for the host."""
+        """A stream waits for two others. The one that ends first could end with the other, and its launch could come as
+        much later. After the last launch, nothing in the step waits for the host.
+        """
         self.assertEqual(self.off(
             launch(2, 1, 1), kernel("long", 5, 45, 1, 7), launch(5, 2, 2), kernel("short", 10, 20, 2, 9),
             call("cudaStreamWaitEvent", 10, 1, 4), launch(12, 2, 5), kernel("nccl", 52, 60, 5, 20),
@@ -352,7 +359,7 @@ class Made(InFolder):
 
 
 class Sums(InFolder):
-    """critical_path_diff: critical_path added up, in Python."""
+    """critical_path_diff equals critical_path added up in Python."""
 
     PAIR = [os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test")]
 
@@ -393,7 +400,7 @@ class Sums(InFolder):
             self.assertAlmostEqual(total / 1000, step[0][0], places=6)
 
     def test_what_is_planted(self):
-        """The longest rows of examples/gpu: what generate_gpu_pair.py plants that is on the path."""
+        """The longest rows of examples/gpu are the planted changes of generate_gpu_pair.py that lie on the path."""
         found = self.rows("SELECT kind, trace_short_name(name), round(diff_time, 1) FROM critical_path_diff(?, ?)",
                           *self.PAIR)
         self.assertEqual(found[:5], [
@@ -406,12 +413,13 @@ class Sums(InFolder):
 
 
 class Overlapping(InFolder):
-    """By the host's clock n steps that overlap have n^2 parts: they are found as they are read."""
+    """n steps that overlap by the host's clock have n^2 parts, which are found as they are read."""
 
     @slow
     def test_rows_are_the_same_whenever_they_are_read(self):
-        """Also those that take too much room to be kept, and by two cursors side by side; of two cycles of a rank, and
-        of two ranks."""
+        """Rows do not depend on the order of reading: with rows that are too large to keep, two cursors side by side,
+        two cycles of a rank, and two ranks.
+        """
         for rank, cycle in ((0, 0), (0, 1), (1, 0)):
             write(f"runs/rank{rank}.{cycle}.json", document(
                 *(step(1000 * cycle + i, i, 3000) for i in range(150)),
@@ -434,7 +442,7 @@ def table(name):
 
 
 class Hta(InFolder):
-    """critical_path_analysis of the whole trace simple_add: HTA's own output, and what is different here (D36)."""
+    """critical_path_analysis of the whole trace simple_add: HTA's own output, and the differences (D36)."""
 
     def setUp(self):
         super().setUp()
@@ -461,8 +469,9 @@ class Hta(InFolder):
                                             for event, weight, bound in graph.breakdown()))
 
     def test_what_is_different(self):
-        """HTA's path is shorter than what it explains, and has kernels at its end for which nothing waited: they ended
-        before the synchronisation began. All other device work is the same."""
+        """HTA's path is shorter than the time that it explains. Kernels at its end had ended before the synchronisation
+        began, so nothing waited for them. All other device work is the same.
+        """
         graph, rows = self.graph, self.graph.rows
         edges = [(edge, graph.edges[edge]) for edge in zip(graph.path, graph.path[1:])]
         lost = Counter()
@@ -480,7 +489,7 @@ class Hta(InFolder):
             self.assertEqual([row for row in syncs if row.ts_ns < rows[event].end_ns < row.end_ns], [])
 
     def test_a_burst(self):
-        """Two launches before the first kernel starts: HTA's path begins on the device."""
+        """With two launches before the first kernel starts, HTA's path begins on the device."""
         write("t/rank0.json", document(
             event("op", 0, 100), launch(5, 10, 1), launch(50, 10, 2), kernel("a", 61, 99, 1), kernel("b", 161, 250, 2),
             call("cudaDeviceSynchronize", 110, 310, 3), sync("Context Sync", 110, 305, 3, 7)))
@@ -497,9 +506,10 @@ LINE = ('{{"ph":"X","cat":"{}","name":"{}","pid":{},"tid":{},"ts":{},"dur":{},'
 
 
 def write_many(path, count, shape):
-    """Operators, each with a launch: of streams that wait for each other, each with a synchronisation, of two threads
-    in turn, with kernels long after their launches, all in one synchronisation while another thread launches, or after
-    waits of a stream for others, of whose work none was launched before."""
+    """Writes operators with a launch each: streams that wait for each other, a synchronisation per launch, two threads
+    in turn, kernels long after their launches, all in one synchronisation while another thread launches, or after waits
+    for streams whose work was not launched before.
+    """
     lines = [LINE.format("user_annotation", "ProfilerStep#1", 1, 1, 0, 10 * count + 10, 0, -1)]
     if shape == "inside":
         lines.append(LINE.format("cuda_runtime", "cudaStreamSynchronize", 1, 1, 0, 10 * count, 0, -1))
@@ -528,7 +538,9 @@ def write_many(path, count, shape):
 class Cost(InFolder):
     @alone
     def test_many_steps_without_device_work(self):
-        """Four times the steps take at most eight times the CPU time, not sixteen times."""
+        """With many steps without device work, four times the steps take at most eight times the CPU time, not sixteen
+        times.
+        """
         for count in (3000, 12_000):
             write(f"{count}.json", document(*(step(number, 100 * number, 100) for number in range(count)), *(
                 event("op", 20 * place, 9) for place in range(4 * count))))
