@@ -1,6 +1,6 @@
-"""What a person changed (DG1 to DG8): on recordings with one known change, and on pairs without any.
+"""Changes that a person made (DG1 to DG8): on recordings with one known change, and on pairs without any.
 
-The recordings with truth.tsv lie beside CORPUS, in cases/diagnose.
+The recordings with truth.tsv are next to CORPUS, in cases/diagnose.
 """
 import glob
 import itertools
@@ -66,7 +66,7 @@ class Recorded(Asking):
 
 
 class Own(Asking):
-    """Patterns of the user (DG8), and those that fail (DG5)."""
+    """Patterns of the user (DG8), and patterns that fail (DG5)."""
 
     PAIR = [os.path.join(EXAMPLES, "h200", "pageable", side) for side in ("control", "test")]
 
@@ -87,7 +87,7 @@ class Own(Asking):
         self.assertEqual(self.said(), {})
         found = self.put(ours="-- ours: a change\n-- Rank: 3\nSELECT 'copies are ours, ' || :test_rank, NULL, id\n"
                               "FROM cause WHERE class = 'memory'", silent="SELECT 'nothing', NULL, NULL WHERE 0")
-        self.assertEqual(found, {})  # of a rank that is not given: NULL is no sentence
+        self.assertEqual(found, {})  # a rank that is not given is NULL, and NULL makes no sentence
         found = self.put(ours="-- Rank: 3\nSELECT 'copies are ours', 'pin them', id FROM cause WHERE class = 'memory'")
         self.assertEqual({name: row[:2] for name, row in found.items()}, {"ours": ("copies are ours", True)})
         with open("own/notes.txt", "w", encoding="utf-8") as file:
@@ -102,7 +102,7 @@ class Own(Asking):
         self.assertIn(("ours", "pin"), self.rows("SELECT code, advice FROM trace_summary(?, ?)", *self.PAIR))
 
     def test_a_head(self):
-        """Who owns a cause, who may speak, and what rests on time."""
+        """The head of a pattern names its causes, the functions that may show it, and evidence based on time."""
         text = "SELECT 'ours', NULL, id FROM cause WHERE class = 'memory'"
         later = self.put(ours=text)["ours"][2]  # rank 50: pageable has 22
         self.assertEqual(self.put(ours="-- Rank: 22\n-- Alike: no\n" + text)["ours"][2][:2], "[1")  # o before p
@@ -129,6 +129,6 @@ class Own(Asking):
                           "SELECT * FROM trace_diagnoses(?, ?) WHERE patterns = 'nowhere'", *self.PAIR)
 
     def test_a_long_sentence(self):
-        """80 characters, and whole words (DG6)."""
+        """Long sentences are cut to 80 characters, at whole words (DG6)."""
         found = self.put(ours="SELECT printf('%.*c', 60, 'a') || ' and more words than there is room for', NULL, NULL")
         self.assertEqual(found["ours"][0], "a" * 60 + " and more words...")

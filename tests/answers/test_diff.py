@@ -1,4 +1,4 @@
-"""What diffs mean by a step, by 'all', by counts_change and device; and that times are divided once."""
+"""Diffs: per step, 'all' iterations, counts_change and device; and times are divided only once."""
 import gzip
 import json
 import os
@@ -39,14 +39,14 @@ def without_steps(rank=0, kernels=2):
 
 
 def with_steps(rank=0):
-    """Two steps, a kernel of 10 us in each; and two that were launched between them."""
+    """Two steps with a kernel of 10 us each, and two kernels launched between them."""
     return document(step(1, 0, 100), launch(10, 5, 1), kernel("gemm", 30, 10, 1),
                     launch(110, 5, 2), kernel("gemm", 120, 10, 2), launch(130, 5, 3), kernel("gemm", 140, 10, 3),
                     step(2, 200, 100), launch(210, 5, 4), kernel("gemm", 230, 10, 4), distributedInfo={"rank": rank})
 
 
 class All(Asking):
-    """Iterations 'all' are every event, in a step or not."""
+    """With iterations 'all', every event counts, inside a step or not."""
 
     def test_events_outside_of_steps_count_in_every_diff(self):
         write("t.json", with_steps())
@@ -58,7 +58,7 @@ class All(Asking):
         self.assertEqual(self.ask(DIFF_BY, "t.json", "t.json", "steady"), [(1, 1, 10, 10, 0)])
 
     def test_diffs_agree_on_every_selection(self):
-        """trace_diff and trace_diff_by by kernel are the same numbers."""
+        """trace_diff and trace_diff_by by kernel give the same numbers for every selection."""
         for iteration in ("all", "steady", 10, "[10,15]"):
             for rank in ("all", 1):
                 where = f"{both('iteration', iteration)} AND {both('rank', rank)} AND device_type = 'GPU'"
@@ -120,7 +120,7 @@ class StepsThatAreNotThere(Asking):
             self.assert_error(f"{sql.split('(')[0]}: rank 1 of {subject} {words}", f"SELECT * FROM {sql}")
 
     def test_all_takes_both_kinds_of_ranks(self):
-        """A file without steps counts as one more."""
+        """'all' accepts ranks with and without steps; a file without steps counts as one more step."""
         self.assertEqual(self.rows("SELECT rank, sum(counts) FROM trace_ops('mixed', 'all', 'all') WHERE name = 'gemm'"
                                    " GROUP BY rank"), [(0, 4), (1, 2)])
         self.assertEqual(self.rows("SELECT count(DISTINCT rank) FROM trace_step_time('mixed', 'all', 'all')"), [(2,)])
@@ -135,7 +135,7 @@ class StepsThatAreNotThere(Asking):
 
 class Words(Asking):
     def test_counts_change(self):
-        """A kernel that only got slower is no less changed: the word is of its counts."""
+        """counts_change depends only on counts, so a kernel that only got slower is not changed."""
         write("a.json", run(extra=("gone", "fewer", "fewer", "more")))
         write("b.json", run(slower=2, extra=("fewer", "more", "more", "come")))
         expected = {"gone": "deleted", "fewer": "decreased", "more": "increased", "come": "added", "gemm": "same"}
@@ -149,7 +149,7 @@ class Words(Asking):
         self.assert_error("no such column: change", "SELECT change FROM trace_diff('a.json', 'b.json')")
 
     def test_device_says_where_a_name_was_seen(self):
-        """'ALL' adds host and device time of one name, as HTA does (D20)."""
+        """device says where a name was seen; 'ALL' adds host and device time of one name, like HTA (D20)."""
         reduce = "nccl:all_reduce"
         write("a.json", document(step(1, 0, 100), event("op", 0, 90), event(reduce, 10, 8, cat="user_annotation"),
                                  event(reduce, 11, 5), launch(12, 2, 1), kernel("k", 20, 30, 1),
@@ -172,13 +172,13 @@ class Words(Asking):
 
 
 class DividedOnce(InFolder):
-    """Sums and differences are the nearest to their ns: k / 1000.0, for an integer k."""
+    """Sums and differences are rounded once from ns: k / 1000.0 for an integer k."""
 
     ARGUMENTS = {"keys": "op,stream", "ranks": "all", "control_rank": "all", "test_rank": "all",
                  "operator_name": "aten::linear", "min_pattern_len": 1, "max_queue_length": 1}
 
     def times(self, function):
-        """Its columns of us, except means, quantiles and values per step."""
+        """The function's columns in us, except means, quantiles and values per step."""
         return [name for name, description in self.rows(
             "SELECT name, description FROM tracediff_columns(?) WHERE kind = 'column' AND type = 'REAL'",
             function) if re.match(r"us\b(?! per step)", description)
@@ -196,7 +196,7 @@ class DividedOnce(InFolder):
             where = " AND ".join(f"{name} = :{name}" for name, in arguments if name in given) or "1"
             values = {**given, "trace": os.path.join(EXAMPLES, "recorded",
                                                      lists[function])} if function in lists else given
-            if function in ("memory_diff", "memory_summary"):  # of snapshots; they have no times
+            if function in ("memory_diff", "memory_summary"):  # of snapshots, which have no times
                 self.assertEqual(self.times(function), [])
                 continue
             for column in self.times(function):

@@ -1,5 +1,6 @@
-"""trace_diff_by: against trace_kernel_owners, and the call stacks of trace_events walked in Python, by rules B1 to
-B6; against what is planted in examples/gpu; and its errors."""
+"""trace_diff_by (B1 to B6): against trace_kernel_owners and call stacks of trace_events walked in Python, against the
+planted changes of examples/gpu, and its errors.
+"""
 import itertools
 import json
 import os
@@ -53,7 +54,7 @@ def is_call(cat):
 
 
 def launcher(holding, level):
-    """The event that is the label of a level, of the host events that hold the launch's start on its thread."""
+    """The host event that labels a level, among the host events on its thread that contain the launch's start."""
     operators = [row for row in holding if row.cat in OPERATORS]
     modules = [row for row in holding if row.name.startswith("nn.Module: ")]
     annotations = [row for row in holding if row.cat == "user_annotation"]
@@ -65,7 +66,7 @@ def launcher(holding, level):
 
 
 class Side:
-    """What is chosen of a trace: its device work and its host events, with the values of every key."""
+    """The selected part of a trace: device work and host events, with the values of every key."""
 
     def __init__(self, db, path, ranks, chosen):
         self.events = {(row[0], row[1]): Event(*row) for row in db.execute(EVENTS, (path, ranks))}
@@ -90,14 +91,14 @@ class Side:
                     "top_op": top_op, "module": module, "annotation": annotation, "shapes": shapes, "types": types,
                     "grid": self.events[file, number].grid, "block": self.events[file, number].block}
             labels, itself = self.launchers(file, number, call)
-            if (op or "").startswith("graph: "):  # A14: the operator is not known
+            if (op or "").startswith("graph: "):  # A14: the operator is unknown
                 labels.pop("op", None)
             self.work.append((made, self.events[file, number].dur, labels, itself))
         self.host = {place: self.host_keys(*place) for place, row in self.events.items()
                      if row.device == "CPU" and row.counts and (everything or row.iteration in numbers[row.rank])}
 
     def host_keys(self, file, number):
-        """The keys of a host event: from the events around it in its call stack, and itself."""
+        """The keys of a host event, from its call stack and itself."""
         chain = []
         while number is not None:
             chain.append(self.events[file, number])
@@ -115,7 +116,9 @@ class Side:
                 "types": op.types if operators else None, "cat": chain[0].cat, "name": stable(chain[0].name)}
 
     def launchers(self, file, number, call):
-        """{level: (file, event)} of the labels of a launch; and the event itself, that stands for a run without one."""
+        """{level: (file, event)} for the labels of a launch, and the event itself, which stands for a run without a
+        label.
+        """
         if call is None:
             return {}, (file, number)
         launch = self.events[file, call]
@@ -152,7 +155,7 @@ class Comparing(InFolder):
         steps0, steps1 = sides[0].steps, sides[1].steps
         times = [(a / (1000 * steps0), b / (1000 * steps1), (b * steps0 - a * steps1) / (1000 * steps0 * steps1))
                  for a, b in zip(times0, times1)]
-        split = times[0][2], 0  # of what is on one side only
+        split = times[0][2], 0  # work on one side only
         if runs0 and runs1:  # by the difference of one factor and the mean of the other
             mean0, mean1, per = times0[0] * runs1, times1[0] * runs0, 2000 * steps0 * steps1 * runs0 * runs1
             split = ((runs1 * steps0 - runs0 * steps1) * (mean0 + mean1) / per,
@@ -187,9 +190,10 @@ class Comparing(InFolder):
 
 
 def nested_trace(rng, steps, rank):
-    """Operators that nest, with modules and annotations around them, on two threads; some launch one kernel, some
-    several, some a graph, some nothing; launches without an operator, and kernels without a launch. Steps are on the
-    first thread, with work between them."""
+    """Nested operators with modules and annotations around them, on two threads. Some launch one kernel, some several,
+    some a graph, some nothing; there are launches without an operator, and kernels without a launch. Steps are on the
+    first thread, with work between them.
+    """
     events, correlations = [], itertools.count(1)
 
     def work(at, correlation):
@@ -237,7 +241,7 @@ def nested_trace(rng, steps, rank):
 
 
 class Runs(Comparing):
-    """Counts are runs of the innermost host key named, for every combination of keys."""
+    """Counts are runs of the innermost host key, for every combination of keys."""
 
     PAIRS = 33
 
@@ -301,7 +305,7 @@ class Runs(Comparing):
         self.assertEqual(self.counts("op", step(1, 0, 200), graph, *kernels), {"graph: k": (4, 4)})
 
     def test_runs_are_of_a_step_and_a_file(self):
-        """The same event number in two files is two runs; two steps halve."""
+        """A run belongs to a step and a file: one event number in two files is two runs, and two steps halve counts."""
         for rank in (0, 1):
             write(f"ranks/{rank}.json", document(
                 step(1, 0, 100), event("a", 0, 50), launch(1, 1, 1), kernel("k", 5, 5, 1), kernel("k", 10, 5, 1),
@@ -329,7 +333,7 @@ class DiffBy(Comparing):
                     self.compare(*paths, KEYS[seed % 10:][:3], 0, steps)
 
     def test_device_time_that_was_planted_is_found(self):
-        """Device time by op, whatever it hides behind: what is planted on streams."""
+        """Planted device time is found by op, even behind work on other streams."""
         rows = {row[0]: row[1:] for row in self.rows(
             "SELECT key, control_kernels, test_kernels, diff_device_time FROM trace_diff_by(?, ?, 'op')"
             " WHERE control_iteration = 'steady' AND test_iteration = 'steady'", CONTROL, TEST)}
@@ -347,7 +351,7 @@ class DiffBy(Comparing):
         self.assertLess(rows["aten::matmul"], -5000)
 
     def test_two_gpus_run_as_many_products(self):
-        """cuBLAS fills before most of its products, which is no more of them."""
+        """Two GPUs run as many products; the fills before most cuBLAS products do not add any."""
         control, test = (os.path.join(corpus("tracelens", gpu), "facebook*") for gpu in ("h100", "mi300"))
         (*counts, diff, from_counts, from_mean), = self.rows(
             "SELECT control_counts, test_counts, control_kernels, test_kernels, diff_device_time, diff_from_counts,"

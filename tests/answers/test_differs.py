@@ -1,6 +1,6 @@
-"""The analyses against hta.py: with every defect of HTA put right it is what they must give,
-on every trace; and the defects that the head of a file of sql/ names, with those of loading
-that sql/HTA.md lists, are all that sets its analysis apart from HTA's output.
+"""The analyses against hta.py. With every defect of HTA corrected, hta.py gives the expected result on every trace. The
+defects named at the head of a file of sql/ and the loading defects in sql/HTA.md are the only differences between an
+analysis and HTA's output.
 """
 import functools
 import glob
@@ -34,31 +34,31 @@ CALLS = {
                                        {"operator_name": "aten::linear", "min_pattern_len": 1},
                                        {"operator_name": "autograd::engine", "min_pattern_len": 2}],
 }
-OTHERS = re.compile(r"/(hta|bad|perfetto|catapult|viztracer|bazel)/")  # not by PyTorch, or HTA's
+OTHERS = re.compile(r"/(hta|bad|perfetto|catapult|viztracer|bazel)/")  # from another program than PyTorch or HTA
 rows_of_ranks = functools.lru_cache(maxsize=3)(hta_load.rows_of_ranks)
 load = functools.lru_cache(maxsize=3)(functools.partial(hta.load, rows_of=rows_of_ranks))
 
 
 def htas_traces():
-    """The folders of traces that HTA's output is there of."""
+    """The folders of traces for which HTA's output is recorded."""
     return sorted({os.path.dirname(path) for path in
                    glob.glob(os.path.join(corpus("hta"), "**", "*.json*"), recursive=True)})
 
 
 def examples():
-    """Folders of traces alone: HTA reads all files of a folder as traces."""
+    """Folders that contain only traces, because HTA reads all files of a folder as traces."""
     folders = {os.path.dirname(path) for path in glob.glob(os.path.join(EXAMPLES, "*", "*", "*.json.gz"))}
     return sorted(folder for folder in folders if not glob.glob(os.path.join(folder, "*.log.gz")))
 
 
 def others_traces():
-    """The small ones of other profilers and frameworks."""
+    """The small traces of other profilers and frameworks."""
     return [path for path in found_below(corpus(), "*", "**", "*.json*")
             if os.path.getsize(path) < 600_000 and not OTHERS.search(path)]
 
 
 def own_name(column):
-    """What tracediff calls a column of HTA's."""
+    """tracediff's name for a column of HTA."""
     column = re.sub(r"^(memory_bw_gbps|queue_length)_(?=count|mean|std|min|max|\d)", "", column)
     column = re.sub(r"^s_", "", column)
     column = re.sub(r" ?\(us\)$", "", column).replace(" ", "_").lower()
@@ -82,7 +82,7 @@ def same(found, expected):
 
 
 def without_ties(analysis, rows):
-    """A series' last value at each time: HTA leaves the order within it open."""
+    """The last value of a series at each time; HTA leaves open the order at equal times."""
     if not analysis.endswith("time_series"):
         return rows
     value = "queue_length" if "queue" in analysis else "memory_bw_gbps"
@@ -103,7 +103,7 @@ class Differs(unittest.TestCase):
         return [dict(zip(columns, row)) for row in cursor]
 
     def compare(self, analysis, path, arguments, right):
-        """Nothing, or the first difference."""
+        """Returns nothing, or the first difference."""
         expected = renamed(getattr(hta, analysis)(load(path, right), **arguments))
         found = self.own(analysis, path, arguments)
         if expected:
@@ -129,7 +129,7 @@ class Differs(unittest.TestCase):
 
     @slow
     def test_every_call_on_every_trace(self):
-        """What the slowest tests ask, without hta.py: sanitizers watch the extension at it."""
+        """Makes the calls of the slowest tests without hta.py, so that sanitizers can watch the extension."""
         rows = sum(len(self.own(analysis, path, arguments)) for path in examples() + htas_traces() + others_traces()
                    for analysis, calls in CALLS.items() for arguments in calls)
         self.assertGreater(rows, 100_000)

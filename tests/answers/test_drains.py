@@ -1,4 +1,4 @@
-"""trace_step_causes, kind 'synchronized': rule L8, read a second time."""
+"""trace_step_causes, kind 'synchronized' (L8), against an independent implementation."""
 from collections import Counter
 
 import oracle
@@ -15,7 +15,7 @@ STEPS = """SELECT total(control_ns), total(test_ns), total(diff_time)
 
 
 def questions(seed, ranks):
-    """What is asked of a pair: ranks of both sides, steps and clock. `ranks` are those of each side."""
+    """The arguments for a pair: ranks of both sides, steps and clock."""
     yield "all", "all", "steady", "device"
     if seed % 4 == 0:
         yield "all", "all", "all", "host"

@@ -1,5 +1,5 @@
-"""What can be wrong with a trace or with what is asked of it, and what is said then: every message whole. After each
-the connection goes on (InFolder.assert_error).
+"""Everything that can be wrong with a trace or a query, with the whole text of each message. After each error the
+connection still works (InFolder.assert_error).
 """
 import bz2
 import contextlib
@@ -29,7 +29,7 @@ ENDS = "the document is truncated at byte"
 
 @contextlib.contextmanager
 def another_user():
-    """Root may read everything: be somebody else for a while."""
+    """Root may read everything, so this becomes another user for a while."""
     if os.geteuid() != 0:
         yield
         return
@@ -49,7 +49,9 @@ class Errors(InFolder):
         write("good/rank0.json", run())
 
     def assert_trace_error(self, message, path, functions=TRACE_FUNCTIONS + DIFF_FUNCTIONS):
-        """The message, after its name, of every function that is given a trace; of a diff on either side."""
+        """Asserts the message, after the function's name, for every function that takes a trace, and for a diff on
+        either side.
+        """
         for function in functions:
             with self.subTest(path, function=function):
                 if function in TRACE_FUNCTIONS:
@@ -62,7 +64,7 @@ class Errors(InFolder):
         return self.rows(f"SELECT {columns} FROM trace_files(?)", path)
 
     def problems(self, path):
-        """{what: (count, first byte)} of the only file."""
+        """{problem: (count, first byte)} of the only file."""
         (problems,), = self.files(path, "problems")
         return {problem["what"]: (problem["count"], problem["first_byte"]) for problem in json.loads(problems)}
 
@@ -96,7 +98,7 @@ class Paths(Errors):
         self.assert_trace_error(f"no trace in 'd/': {below}", "d/")
 
     def test_rank_folders_suggest_the_pattern_that_works(self):
-        """The narrowest, for what a pattern matches must be a trace."""
+        """The error for rank folders suggests the narrowest pattern that works, because each match must be a trace."""
         for traces, others, tail in (
                 (("rank0/a.json", "rank1/a.json.gz"), (), "*/*.json*"),
                 (("rank0/a.pt.trace.json.gz", "rank1/b.pt.trace.json"), ("rank0/settings.json",), "*/*.pt.trace.json*"),
@@ -220,7 +222,7 @@ class Paths(Errors):
 
 
 class Arguments(Errors):
-    """What is asked for is not there, or makes no sense."""
+    """Arguments that do not exist in the trace or make no sense."""
 
     def setUp(self):
         super().setUp()
@@ -285,7 +287,9 @@ class Arguments(Errors):
             self.assertTrue(self.rows("SELECT * FROM trace_ops('d', 'All', ?)", good), good)
 
     def test_a_selection_is_named_as_its_function_names_it(self):
-        """Functions written in SQL hand it on to others, under other names."""
+        """An error names a selection by the argument of the called function, even if a function written in SQL passes
+        it on under another name.
+        """
         functions = self.rows("SELECT DISTINCT function, description LIKE '%''job''%' FROM tracediff_columns"
                               " WHERE kind = 'argument' AND name = 'control_rank'")
         self.assertGreater(len(functions), 8)
@@ -295,13 +299,13 @@ class Arguments(Errors):
                 for name, kind in (("rank", "'all' or 'job'" if of_jobs else "'all'"),
                                    ("iteration", "'all', 'steady', 'first' or a phase of steps")):
                     integers = "an integer, a JSON array of integers" + (" or " if kind == "'all'" else ", ")
-                    follows = (side, name) == ("control", "rank")  # what is given: it may have been given by position
+                    follows = (side, name) == ("control", "rank")  # the given value, maybe passed by position
                     self.assert_error(f"{function}: {side}_{name} must be {integers}{kind}, not 'x y'"
                                       f"{self.order(function) if follows else ''}",
                                       f"SELECT * FROM {function}('d', 'd') WHERE {side}_{name} = 'x y'{keys}")
 
     def test_a_rank_or_step_as_text_or_with_a_point_is_the_integer(self):
-        """As some hosts hand numbers over."""
+        """A rank or a step is accepted as text or with a decimal point, because some hosts pass numbers that way."""
         for function, first in (("trace_ops", "'d'"), ("trace_diff", "'d', 'd'")):
             rank, step = ("ranks", "iterations") if first == "'d'" else ("test_rank", "test_iteration")
             wanted = self.rows(f"SELECT * FROM {function}({first}) WHERE {rank} = 3 AND {step} = 1")
@@ -314,7 +318,9 @@ class Arguments(Errors):
         self.assertEqual(self.rows("SELECT DISTINCT rank FROM trace_ops('d', 0.0)"), [(0,)])
 
     def test_ranks_that_may_be_a_job(self):
-        """Those whose description says so: it is only shown, what they take is declared."""
+        """An argument whose description allows a job accepts one; the description is only shown, and the declaration
+        decides.
+        """
         arguments = self.rows("SELECT function, name, description LIKE '%''job''%', description LIKE '%''worst''%'"
                               " FROM tracediff_columns WHERE kind = 'argument' AND (name = 'ranks'"
                               " OR name = 'control_rank' AND description LIKE '%JSON array%')")
@@ -332,7 +338,7 @@ class Arguments(Errors):
                               str(refused.exception))
 
     def test_numbers_of_the_analyses(self):
-        """Whatever type a host gives them; anything that is not such a number is refused."""
+        """Numbers of the analyses are accepted in any type that a host passes; anything else is refused."""
         kinds = {"0|1": ("0 or 1", (0, 1), (-1, 2, 0.5, "no", "", b"1")),
                  "INTEGER>=0": ("an integer of 0 or more", (0, 2), (-1, 0.5, "x", "2.0", 1e300, b"1")),
                  "REAL>=0": ("a number of 0 or more", (0, 0.5), (-0.5, "x", "1e", b"1")),
@@ -443,7 +449,9 @@ class Arguments(Errors):
                               f"CREATE VIRTUAL TABLE temp.x USING trace_ops('d', {name} = 0)")
 
     def test_an_argument_that_is_only_compared(self):
-        """It is NULL: a gate that asks for names LIKE 'step' must not pass because there are no rows."""
+        """An argument that is only compared may be NULL: a gate with names LIKE 'step' must not pass because there are
+        no rows.
+        """
         for term, name in (("names LIKE 'step'", "names"), ("names GLOB 's*'", "names"), ("names <> 'step'", "names"),
                            ("min_effect < 0.1", "min_effect"), ("ranks BETWEEN 0 AND 1", "ranks"),
                            ("'a' < names", "names")):
@@ -476,8 +484,8 @@ class NoTrace(Errors):
         nodes = ", ".join('{"id": %d, "name": "aten::mm", "attrs": []}' % number for number in range(500000))
         for number, content in enumerate((
                 '{"schema": "1.0.1", "pid": 7, "nodes": [{"id": 1}], "finish_ts": 9}', '{"nodes": []}',
-                '{"schema": "1.1.1-chakra.0.0.4", "nodes": [%s]}' % nodes,  # longer than any value that is read
-                '{"schema": "1.1.1-chakra.0.0.4", "nodes": [{"id": 1}')):   # not finished
+                '{"schema": "1.1.1-chakra.0.0.4", "nodes": [%s]}' % nodes,  # longer than any value that is kept
+                '{"schema": "1.1.1-chakra.0.0.4", "nodes": [{"id": 1}')):  # not terminated
             path = write(f"et{number}.json", content)
             self.assert_error(f"trace_events: '{path}' is an Execution Trace: execution_trace() reads it",
                               f"SELECT * FROM trace_events('{path}')")
@@ -548,7 +556,7 @@ class NoTrace(Errors):
 
 
 class Damage(Errors):
-    """T15: a half-read file answers for its events, and is refused in a comparison."""
+    """T15: a partly readable file answers for its events, and comparisons refuse it."""
 
     def assert_damaged(self, path, message, at_least):
         rows = self.value("SELECT count(*) FROM trace_events(?)", path)
@@ -615,10 +623,10 @@ class Damage(Errors):
 
 
 class Problems(Errors):
-    """T14: what is odd in a file and was read all the same, or passed over."""
+    """T14: odd content that was read anyway, or skipped."""
 
     def assert_problem(self, what, text, rows, **expected):
-        """A document whose problem is at the text @@, which is removed."""
+        """A document with a problem at the marker @@, which is removed."""
         first = text.index("@@") + 1 if "@@" in text else None
         path = write("t.json", text.replace("@@", ""))
         with self.subTest(what):
@@ -675,7 +683,9 @@ class Problems(Errors):
             ('[{"what":"device work without a launch","count":2,"first_byte":null,"us":3.500}]',)])
 
     def test_device_work_launched_before_the_recording(self):
-        """Without a launch, and before the first work of its stream that has one; the rest is another problem."""
+        """Device work without a launch that starts before the first launched work of its stream was launched before the
+        recording; the rest is another problem.
+        """
         write("t.json", document(
             kernel("k", 1, 2.5, 1), kernel("k", 4, 1.001, 2), launch(3, 1, 5), kernel("k", 6, 1, 5),
             kernel("k", 8, 4, 3), kernel("k", 1, 8, 4, stream=8), event("op", 1, 2)))
@@ -690,7 +700,7 @@ class Problems(Errors):
                              [("device work launched before the recording", count)])
 
     def test_metadata_that_is_not_strict(self):
-        """A value that is not JSON is counted, and the others are kept."""
+        """In metadata, a value that is not JSON is counted as a problem, and the others are kept."""
         write("t.json", '{"distributedInfo": {"rank": 3, "world_size": 4}, "bandwidth": NaN, "traceEvents": []}')
         (rank, size, problems), = self.files("t.json", "rank, world_size, problems")
         self.assertEqual(rank, 3)
@@ -703,7 +713,7 @@ class Problems(Errors):
 
 
 class Ranks(Errors):
-    """T7 and T8."""
+    """Ranks follow T7 and T8."""
 
     def test_sources(self):
         numbered = {"rank0.json": 0, "my_rank-12.json": 12, "RANK_3.json.gz": 3, "rank1_rank2.json": 2,
@@ -727,7 +737,7 @@ class Ranks(Errors):
                                                                                                    if rank != 11])
 
     def test_a_rank_after_the_events(self):
-        """Which file has the rank that is asked for, the heads of files do not tell then."""
+        """With the rank after the events, the heads of files do not show which file has the selected rank."""
         for name, rank in (("a", 3), ("b", 1), ("c", 2)):
             write(f"d/{name}.json", {"traceEvents": [event(f"op {rank}", 1, 1)], "distributedInfo": {"rank": rank}})
         for ranks, found in ((None, [1]), (3, [3]), ("[2, 3]", [2, 3]), ("all", [1, 2, 3]), (1, [1])):

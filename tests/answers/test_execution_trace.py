@@ -1,4 +1,4 @@
-"""execution_trace: nodes of both schemas that PyTorch's observer has written, by a second reading of them."""
+"""execution_trace: the nodes of both schemas that PyTorch's observer writes, against an independent reading."""
 import gzip
 import json
 import os
@@ -18,7 +18,7 @@ COLUMNS = ("node", "parent", "name", *NUMBERS, *TEXTS, *NAMES, "attrs")
 
 
 def expected(node):
-    """The row of a node; lists as Python has them."""
+    """The row of a node, with lists in Python's notation."""
     attrs = {each["name"]: each["value"] for each in reversed(node.get("attrs", []))}
     known = {**attrs, **{key: value for key, value in node.items() if key not in ("attrs", "inputs", "outputs")}}
     row = {"node": node["id"], "parent": node.get("parent", node.get("ctrl_deps")), "name": node.get("name"),
@@ -101,7 +101,7 @@ class Nodes(InFolder):
             " WHERE event.cat IN ('cpu_op', 'user_annotation')", (TRACE, FILE)).fetchall()
         self.assertEqual(len(joined), sum(row["rf_id"] is not None for row in found))
         self.assertGreater(len(joined), 200)
-        for name, node, around, above in joined:       # the same tree, which a step of the profiler is not in
+        for name, node, around, above in joined:  # the same tree, which has no profiler step
             self.assertEqual(name, node)
             if around is not None and not around.startswith("ProfilerStep") and not above.startswith("[pytorch"):
                 self.assertEqual(around, above)
@@ -115,7 +115,7 @@ class Nodes(InFolder):
                          [{**nothing, "node": 1}, {**nothing, "node": 2, "parent": 1, "scope": 0, "tid": 0}])
 
     def test_values_that_json_lacks_become_null(self):
-        """As in args (T6): a query over inputs does not end at one of them."""
+        """Values that JSON lacks become NULL, like in args (T6), so a query over inputs does not stop at them."""
         write("et.json", '{"nodes": [{"id": 1, "name": "a\\qb", "inputs": [inf, nan, -inf, 1.5], "rf_id": 1e3, "tid":'
                          ' 18446744073709551615}]}')
         self.assertEqual(self.db.execute("SELECT name, inputs, inputs ->> '$[3]', rf_id, tid"

@@ -1,4 +1,6 @@
-"""Times at the edge of 64 bits: every function gives the right number, or an error that names itself and the trace."""
+"""Times at the edge of 64 bits: every function gives the right number, or an error that names the function and the
+trace.
+"""
 import json
 import math
 import random
@@ -12,7 +14,7 @@ from support import slow
 MOST, LEAST = 2**63 - 1, -2**63 + 1
 FAR = MOST // 1000  # us
 ENDLESS = "ts + dur is beyond 64 bits"
-# What may be said; each is preceded by the function's name.
+# The allowed messages; each follows the function's name.
 SAID = re.compile(r"a sum is beyond 64 bits \((trace 't'|control 't', test 't')\)"
                   r"|'t/[^']*': a part of (a step is beyond 64 bits of nanoseconds|all steps is beyond 64 bits)"
                   r"|a cause takes more than 64 bits of nanoseconds|the changes move events beyond 64 bits of"
@@ -21,7 +23,7 @@ SAID = re.compile(r"a sum is beyond 64 bits \((trace 't'|control 't', test 't')\
 
 
 def us(ns):
-    """Nanoseconds as a trace may have them."""
+    """Nanoseconds in the notation of a trace."""
     sign = "-" if ns < 0 else ""
     return f"{sign}{abs(ns) // 1000}.{abs(ns) % 1000:03}"
 
@@ -35,7 +37,7 @@ def edge(phase, name, ts, thread=1):
 
 
 class Ends(InFolder):
-    """T1: ts_ns + dur_ns fits."""
+    """T1: ts_ns + dur_ns fits into 64 bits."""
 
     def problems(self):
         found = json.loads(self.value("SELECT problems FROM trace_files('t.json')"))
@@ -71,14 +73,16 @@ class Ends(InFolder):
         self.assertEqual(self.rows("SELECT start_ns, end_ns FROM trace_files('t.json')"), [(MOST - 19, MOST)])
 
     def test_the_smallest_integer_is_no_origin(self):
-        """-2^63 stands for NULL: an event that the base moves there has no time, and the others count from another."""
+        """-2^63 stands for NULL, so an event that the base moves there has no time, and times count from another
+        event.
+        """
         write("t.json", document(at("none", -1, 5), at("first", 3, 5), at("next", 7, 5),
                                  baseTimeNanoseconds=-2 ** 63 + 1))
         self.assertEqual(self.rows("SELECT name, ts_ns, ts FROM trace_events('t.json')"), [
             ("none", None, None), ("first", -2 ** 63 + 4, 0), ("next", -2 ** 63 + 8, 0.004)])
 
     def test_an_end_is_the_origin_although_the_base_takes_the_time_of_another_event(self):
-        """T2: the E is the earliest, and has no row; nor does that of category Trace count."""
+        """T2: an E without a row can be the origin; events of category Trace do not count."""
         own = {**edge("B", "own", -5, 3), "cat": "Trace"}
         write("t.json", document(edge("E", "nothing", 2), at("first", 5, 3), at("late", 11, 0), own,
                                  edge("E", "own", -3, 3),
@@ -88,13 +92,14 @@ class Ends(InFolder):
         self.assertEqual(self.rows("SELECT start_ns, end_ns FROM trace_files('t.json')"), [(MOST - 8, MOST - 2)])
 
     def test_a_step_has_no_ts_without_an_origin(self):
-        """T2: events of category Trace do not count."""
+        """T2: a step has no ts without an origin, and events of category Trace do not count."""
         write("t.json", document({**step(5, 2, 7), "cat": "Trace"}))
         self.assertEqual(self.rows("SELECT ts_ns, dur_ns, ts, dur FROM trace_steps('t.json')"), [(2000, 7000, None, 7)])
 
     def test_times_from_2_53_ns_on_are_rounded_once(self):
-        """To the nearest double, as Python's quotients are: ts, dur, and the sums and means of trace_ops and
-        trace_diff."""
+        """From 2^53 ns on, ts, dur, and the sums and means of trace_ops and trace_diff are rounded once to the nearest
+        double, like Python's quotients.
+        """
         chance = random.Random(53)
         limits = (2**53, 2**54, 2**60, 1000 * 2**53, MOST)
         near = [ns for limit in limits for ns in range(limit - 2000, min(limit + 2000, MOST), 125)]
@@ -122,8 +127,7 @@ class Ends(InFolder):
 
 
 class Everywhere(InFolder):
-    """Random traces of times from limit to limit, every function and analysis, and the oracle where it has an
-    opinion."""
+    """Random traces with times from limit to limit, every function and analysis, and the oracle where it applies."""
 
     def random_trace(self, chance):
         far = chance.choice((MOST, MOST // 2, MOST // 3, 2**53, 10**18, 10**6))
@@ -163,7 +167,7 @@ class Everywhere(InFolder):
             if kind == "argument":
                 arguments[name] = required.get(name) if needed else "NULL"
         for function, arguments in functions.items():
-            # which read no trace
+            # functions that read no trace
             if re.match("tracediff_|memory_(?!bw)|execution_trace|fr_|hang_|trace_device_peaks|compilations"
                         "|compile_(?!steps)", function):
                 continue
@@ -186,7 +190,7 @@ class Everywhere(InFolder):
                     cursor = self.db.execute(sql)
                     columns = [column[0] for column in cursor.description]
                     rows = cursor.fetchall()
-                except Exception as error:  # noqa: what is said is what is tested
+                except Exception as error:  # noqa: the message is tested
                     self.assertTrue(str(error).startswith(f"{function}: "), (sql, error))
                     self.assertRegex(str(error)[len(function) + 2:], SAID, sql)
                     errors += 1
@@ -200,7 +204,9 @@ class Everywhere(InFolder):
         self.assertGreater(errors, 10)
 
     def test_sums_are_exact_or_errors(self):
-        """Times and totals, from the oracle's integers. Python rounds the quotient of two once, too."""
+        """Times and totals are exact or errors, by the oracle's integers. Python also rounds the quotient of two
+        integers once.
+        """
         chance = random.Random(8)
         for _ in range(40):
             write("t/rank0.json", self.random_trace(chance))
@@ -228,7 +234,7 @@ class Everywhere(InFolder):
         write("t/rank0.json", document(step(0, 0, 10), step(1, 10, 10), at("late", MOST, 0), *(
             one for number, start in ((1, -MOST), (2, 10**6)) for one in (
                 launch(number, 1, number), kernel("k", us(start), us(MOST - 10**6), number)))))
-        for function in ("temporal_breakdown", "gpu_kernel_type_breakdown"):  # trace_busy_time() says it
+        for function in ("temporal_breakdown", "gpu_kernel_type_breakdown"):  # raised by trace_busy_time()
             self.assert_error(f"{function}: a sum is beyond 64 bits (trace 't')",
                               f"SELECT * FROM {function}('t', NULL, 1)")
 

@@ -1,5 +1,6 @@
-"""Calls that load or set up something, as they are the first ones (C21): which are, what is said of them, and what must
-not matter."""
+"""Calls that load or set something up because they come first (C21): how they are recognised, how they are reported,
+and changes that must not matter.
+"""
 import random
 import unittest
 
@@ -11,9 +12,10 @@ SAID = "SELECT text FROM trace_summary('a.json', 'b.json') WHERE code = 'warmup'
 
 
 def program(*calls, at=0, rest=0, busy=0):
-    """The events of calls in operators, one after the other: (us, kernel, name, operator), of which the last ones may
-    be left out. A kernel begins with the end of its launch. `busy`: the part of each call over 500 us in which another
-    stream runs. The host does something else for `rest` us."""
+    """Events of calls in operators, one after the other: (us, kernel, name, operator), of which trailing fields may be
+    left out. A kernel begins at the end of its launch. `busy` is the share of each call over 500 us in which another
+    stream runs. The host does something else for `rest` us.
+    """
     events, first = [], 1000 * int(at)
     for number, (us, work, *more) in enumerate(calls, first + 1):
         name, operator = (*more, *("cudaLaunchKernel", "aten::mm")[len(more):])
@@ -28,7 +30,7 @@ def program(*calls, at=0, rest=0, busy=0):
 
 
 def warm(kernels=8, *first):
-    """Launches of kernels that are loaded, after the first ones."""
+    """Launches of loaded kernels, after their first launches."""
     return [*first, *[(10, f"k{number}") for number in range(kernels)] * 2]
 
 
@@ -38,12 +40,12 @@ class Asking(InFolder):
             write(path, document(*events))
 
     def items(self, test, control=None):
-        """{item: (calls' us in test, whether it matters)}"""
+        """{item: (us of its calls in test, whether it matters)}"""
         self.sides(control or program(*warm()), test)
         return {item: (us, matters) for item, _, us, matters, _ in self.rows(ROWS)}
 
     def counts(self, *calls, **how):
-        """Whether any call is warm-up."""
+        """Whether any call counts as warm-up."""
         return bool(self.items(program(*calls, **how)))
 
 
@@ -77,7 +79,9 @@ class Cases(Asking):
         self.assertEqual(self.rows(SAID), [])
 
     def test_the_second_of_a_kernel_but_not_the_third(self):
-        """By kernel, whatever launches it; a call without device work by its name and operator."""
+        """The second call of a kernel can be warm-up, the third cannot. Launches count by kernel, whatever launches it;
+        a call without device work counts by name and operator.
+        """
         self.assertTrue(self.counts((10, "k0"), (5000, "k0"), *warm()))
         self.assertFalse(self.counts((10, "k0"), (10, "k0"), (5000, "k0"), *warm()))
         self.assertFalse(self.counts((10, "k0"), (10, "k0", "cudaLaunchKernelExC"), (5000, "k0"), *warm()))
@@ -113,7 +117,7 @@ class Cases(Asking):
         self.assertEqual(self.items(program(*calls), program((10, None))), {"launches": (5000, "yes")})
 
     def test_steps_that_are_not_compared(self):
-        """Only what is in the compared steps counts. The first step is not steady, and neither is the last."""
+        """Only calls in the compared steps count; the first and the last step are not steady."""
         for slow, found in ((0, {}), (2, {"launches": (50_000, "yes")})):
             sides = []
             for takes in (10, 50_000):
@@ -161,14 +165,16 @@ class Limits(Asking):
             self.assertEqual(self.items(test)["launches"], (us, matters))
 
     def test_one_percent_of_the_step(self):
-        """The difference is nearly 0, as the host does something else for less time in test."""
+        """The threshold is one percent of the step. The difference is nearly 0, because the host does less of something
+        else in test.
+        """
         for us, matters in ((4900, "maybe"), (5010, "yes")):
             test = program((us, "k0"), *warm(), rest=495_000 - us)
             self.assertEqual(self.items(test, program(*warm(), rest=495_000))["launches"], (us, matters))
 
 
 class Same(Asking):
-    """What must not matter."""
+    """Changes that must not matter."""
     CALLS = [(5000, "k0"), (7000, "k1"), (3000, None, "cudaMalloc"), *[(10, None, "cudaMalloc")] * 4, *warm()]
 
     def found(self, change):

@@ -1,5 +1,5 @@
-"""What a fix would bring: E1 to E9 by their examples, what must hold of every trace, and what changes may say.
-test_gains_oracle.py reads the rules a second time, test_gains_truth.py knows what was planted.
+"""The gain of a fix (E1 to E9): the examples of the rules, invariants on every trace, and the changes that can be
+given. test_gains_oracle.py implements the rules a second time; test_gains_truth.py knows the planted gains.
 """
 import json
 import os
@@ -17,7 +17,7 @@ STEPS = "SELECT iteration, recorded_ns, simulated_ns FROM trace_what_if(?, ?, NU
 UNDONE = ("SELECT kind, class, name, rank, diff_time, gain_alone, cumulative"
           " FROM trace_undo(?, ?, NULL, NULL, 'all', 'all')")
 EVENTS = "SELECT DISTINCT name FROM trace_events('job', 'all') WHERE device = 'CPU'"
-UNITS = {"factor": 1, "add_us": 0}  # by which nothing changes
+UNITS = {"factor": 1, "add_us": 0}  # a change without effect
 
 
 def call(name, ts, dur, **fields):
@@ -29,10 +29,10 @@ def sync(ts, dur):
 
 
 class Examples(InFolder):
-    """Those of sql/RULES.md."""
+    """The examples of sql/RULES.md."""
 
     def us(self, *events, **change):
-        """How long the only step takes, in us."""
+        """Duration of the only step, in us."""
         changes = [{key: value for key, value in change.items() if value is not None}] if change else []
         trace = write("e.json", document(*events)) if events else "e"
         return self.value("SELECT simulated_ns FROM trace_what_if(?, ?, NULL, 'all')", trace,
@@ -53,12 +53,13 @@ class Examples(InFolder):
         events = (step(0, 0, 130), launch(0, 2, 1), kernel("W", 5, 95, 1), launch(20, 2, 2), kernel("X", 101, 10, 2),
                   sync(30, 85))
         self.assertEqual(self.us(*events), 130)
-        for length, expected in ((55, 61), (5, 25), (15, 25), (21, 27)):  # when X begins then; its step ends 29 later
+        for length, expected in ((55, 61), (5, 25), (15, 25), (21, 27)):  # when X would begin; its step ends 29 later
             self.assertEqual(self.us(*events, what="device", name="W", set_us=length), expected + 29)
 
     def test_e3_a_launch_that_takes_long(self):
-        """W ends at 60, and X begins more than 100 after that: if the launch of X ends after 160, X waits for it, not
-        for W. It waits for W if X begins at 161, as 1 of that is a gap."""
+        """W ends at 60, and X begins more than 100 later. If the launch of X ends after 160, X waits for its launch,
+        not for W. If X begins at 161, it waits for W, because 1 us is a gap.
+        """
         for ends, begins, sooner in ((400, 400, 0), (161, 262, 0), (160, 262, 20), (300, 161, 20)):
             events = (step(0, 0, 50), launch(0, 2, 1), kernel("W", 5, 55, 1), launch(20, ends - 20, 2),
                       kernel("X", begins, 300, 2))
@@ -66,7 +67,7 @@ class Examples(InFolder):
 
     def test_e4_calls(self):
         events = step(0, 0, 110), launch(2, 3, 1), kernel("W", 8, 87, 1), sync(10, 90)
-        for length, expected in ((87, 100), (72, 85), (0, 13)):  # when the call ends; the step ends 10 later
+        for length, expected in ((87, 100), (72, 85), (0, 13)):  # end of the call; the step ends 10 later
             self.assertEqual(self.us(*events, what="device", name="W", set_us=length), expected + 10)
 
     def test_e4_copies(self):
@@ -83,10 +84,10 @@ class Examples(InFolder):
                   event("Memcpy HtoD (Pageable -> Device)", 30, 80, **copy))
         half = {"what": "device", "class": "memory", "factor": 0.5}
         self.assertEqual([self.us(*events), self.us(*events, **half)], [110, 75])
-        self.assertEqual(self.us(*events, what="device", remove=True), 23)  # the call takes 3
+        self.assertEqual(self.us(*events, what="device", remove=True), 23)  # the call takes 3 us
         pinned = (*events[:3], event("Memcpy HtoD (Pinned -> Device)", 30, 80, **copy))
         self.assertEqual(self.us(*pinned, **half), 110)
-        late = (*events[:3], event("Memcpy HtoD (Pageable -> Device)", 100, 10, **copy))  # it was read at once
+        late = (*events[:3], event("Memcpy HtoD (Pageable -> Device)", 100, 10, **copy))  # it was read immediately
         self.assertEqual(self.us(*late, **half), 110)
 
     def test_e5_ranks(self):
@@ -99,12 +100,12 @@ class Examples(InFolder):
         self.assertEqual(self.us(what="host", name="op", rank=0, add_us=30), 100)
         self.assertEqual(self.us(what="transfer", factor=0), 90)
         self.assertEqual([self.us(what="transfer", rank=rank, add_us=5) for rank in (0, 1)], [105,
-                100])  # steps are those of rank 0
+                100])  # steps of rank 0
 
     def test_e6_streams(self):
         events = []
         for number in range(4):
-            # in the last step, the kernel before had ended, not the last
+            # in the last step, the previous kernel had ended, but not the last one
             at, late = 1000 * number, 20 if number == 3 else 0
             events += [step(number, at, 900), launch(at + 5, 2, 10 * number + 1), kernel("first", at + 10, 30,
                     10 * number + 1),
@@ -112,10 +113,10 @@ class Examples(InFolder):
                        call("cudaStreamWaitEvent", at + 15, 1), launch(at + 17, 2, 10 * number + 3),
                        kernel("waits", at + 75 - late, 50, 10 * number + 3, stream=20), sync(at + 200, 5)]
         write("e.json", document(*events))
-        for number in range(3):  # it waits for the first only, in these steps too
+        for number in range(3):  # in these steps, too, it waits only for the first
             changes = json.dumps([{"what": "device", "name": "second", "step": number, "add_us": 500}])
             more = [now - recorded for _, recorded, now in self.rows(STEPS, "e.json", changes)]
-            self.assertEqual(more[number] / 1000, 70 + 500 - 125)  # the second ends later than the one that waits
+            self.assertEqual(more[number] / 1000, 70 + 500 - 125)  # the second ends after the waiting one
 
     def test_e7_threads(self):
         events = step(0, 0, 1000), event("backward", 90, 10), event("autograd", 120, 770, tid=2), event("optimizer",
@@ -140,7 +141,7 @@ class Examples(InFolder):
         self.assertEqual(self.us(*events, what="host", name="cudaLaunchKernel", set_us=2), 94)
 
     def sides(self):
-        """A step of 100 us in control; in test aten::mm takes 10 us longer, and aten::clone came."""
+        """The step of control takes 100 us; in test, aten::mm takes 10 us longer, and aten::clone is new."""
         for side, more in (("control", 0), ("test", 10)):
             at, clone = 30 + more, ()
             if more:
@@ -152,7 +153,7 @@ class Examples(InFolder):
                 sync(25, at + 37)))
 
     def undone(self, control="control.json", test="test.json"):
-        """The causes that gain something, and the last row."""
+        """The causes with a gain, and the last row."""
         rows = self.rows(UNDONE, control, test)
         return [row for row in rows if row[5]], rows[-1]
 
@@ -164,7 +165,9 @@ class Examples(InFolder):
         self.assertEqual(last, (None, None, None, None, 0.0, None, 100.0))
 
     def test_e9_a_launch_that_takes_long(self):
-        """Its kernel begins a little before or after its end, or another kernel ran when it began. Half is half."""
+        """Half of a long launch is undone. Its kernel begins shortly before or after the launch ends, or another kernel
+        was running when it began.
+        """
         for begins, busy in ((602, False), (597, False), (603, True)):
             for side, takes in (("control", 10), ("test", 600)):
                 at = begins - 600 + takes
@@ -186,7 +189,7 @@ class Examples(InFolder):
         self.assertEqual(last, (None, None, None, None, 0.0, None, 130.0))
 
     def test_e9_what_went_begins_after_its_launch(self):
-        """The stream is idle before it: it begins a launch latency, 4 us here, after it was launched."""
+        """Restored work on an idle stream begins one launch latency, 4 us here, after its launch."""
         for side, went in (("control", True), ("test", False)):
             clone = (event("aten::clone", 60, 5), launch(61, 2, 2), kernel("copy", 66, 30, 2)) if went else ()
             begin, end = (65, 101) if went else (60, 73)
@@ -197,7 +200,9 @@ class Examples(InFolder):
         self.assertEqual(last, (None, None, None, None, -1.0, None, 120.0))
 
     def test_e9_half_of_what_went_first_on_its_stream(self):
-        """It begins when it did, at 20, and takes half as long: the step, which takes 39, ends with it."""
+        """Half of the work that control has first on its stream is restored: it begins at 20 like in control and takes
+        half as long, and the step of 39 us ends with it.
+        """
         for side, went in (("control", True), ("test", False)):
             copy = (launch(16, 2, 1), kernel("copy", 20, 60, 1)) if went else ()
             write(f"{side}.json", document(
@@ -208,7 +213,7 @@ class Examples(InFolder):
         self.assertIn(("aten::clone", -41.0, -11.0), rows)
 
     def test_e9_what_came_between_events_that_do_not_nest(self):
-        """Without it, the time until the next point of the thread, the end of `outer`, is that of control."""
+        """Without the new event, the thread takes as long as in control until its next point, the end of `outer`."""
         for side, came in (("control", False), ("test", True)):
             copy = (launch(25, 2, 2), kernel("copy", 41, 2, 2)) if came else ()
             write(f"{side}.json", document(
@@ -218,7 +223,7 @@ class Examples(InFolder):
         self.assertEqual({row[5] for row in rows if row[:2] == ("changed", "compute")}, {0.0})
 
     def test_e9_a_wait_that_control_does_not_have(self):
-        """The collective takes 380 rather than 10 us, and so the thread waits for 390 from its start on, not for 20."""
+        """The collective takes 380 us instead of 10, so the thread waits for 390 us from its start, not for 20."""
         for side, end, after in (("control", 130, 135), ("test", 500, 510)):
             write(f"{side}.json", document(
                 step(0, 0, after + 90), event("c10d::allreduce_", 100, 10),
@@ -227,7 +232,7 @@ class Examples(InFolder):
         self.assertEqual([(row[2], row[5]) for row in rows], [("between c10d::allreduce_ and after", 370.0)])
 
     def batches(self, pageable, length):
-        """A batch is copied, and 20 us after its call a kernel of 50 us is launched."""
+        """Each batch is copied, and a kernel of 50 us is launched 20 us after the copy's call."""
         memory, wait = ("Pageable", length - 10) if pageable else ("Pinned", 2)
         at = 10 + wait
         begin = max(at + 20, 10 + length)
@@ -260,7 +265,9 @@ class Examples(InFolder):
         self.assertEqual(rows, [("aten::to", 17.53, None, None)])
 
     def test_e9_what_went_is_put_back_after_a_backlog(self):
-        """The recording begins while the device is at work that was launched before."""
+        """The recording begins while the device runs work that was launched before, and removed work is restored after
+        that backlog.
+        """
         for side, went in (("control", True), ("test", False)):
             backlog = [event("old", at, end - at, cat="kernel", pid=0, tid=7, args={"stream": 7})
                        for at, end in ((5, 57), (57, 118), (118, 305))]
@@ -306,7 +313,7 @@ class Properties(InFolder):
     COUNT = series(6, 120)
 
     def made(self):
-        """Seeds; of each, a made job in `job`."""
+        """Yields, per seed, a generated job in `job`."""
         for seed in range(self.COUNT):
             shutil.rmtree("job", ignore_errors=True)
             if seed % 3:
@@ -337,7 +344,7 @@ class Properties(InFolder):
                     self.assertEqual(self.rows(STEPS.replace("'all'", "?"), "job", changes, row[0]), [row], seed)
 
     def test_longer_work_ends_nothing_sooner(self):
-        """A file without steps ends as its last point does."""
+        """Longer work never ends anything sooner, and a file without steps ends at its last point."""
         for seed in range(10 * self.COUNT):
             trace = random_trace(seed)
             trace["traceEvents"] = [each for each in trace["traceEvents"]
@@ -355,7 +362,9 @@ class Properties(InFolder):
                 self.assertEqual(lengths, sorted(lengths), (seed, what))
 
     def test_names_of_files_decide_no_tie(self):
-        """Two ranks start a collective at once: the path comes from the lower one, whichever file is first (E2.2)."""
+        """When two ranks start a collective at once, the path comes from the lower one, whichever file is first
+        (E2.2).
+        """
         for first, second in (("a", "b"), ("b", "a")):
             for rank, name in enumerate((first, second)):
                 write(f"{first}/{name}.json", document(
@@ -366,7 +375,9 @@ class Properties(InFolder):
                              [("op0", 42), ("op1", 0)])
 
     def test_a_thread_of_the_steps_in_nothing(self):
-        """Without steps it is the one with the most operators: here of one that does not end, which labels nothing."""
+        """Without steps, the main thread is the one with the most operators; here its operator does not end, so it
+        labels nothing.
+        """
         for side, at, dur in (("control", 1, 1), ("test", 3, 2)):
             write(f"{side}.json", document(event("x", 0, None, ph="B"), launch(at, dur, 1, pid=5),
                                            launch(3 * at, dur, 2, pid=5)))
@@ -388,7 +399,7 @@ class Properties(InFolder):
         self.assertLess(seconds[1], 8 * seconds[0], "four times the steps")
 
     def test_gains_are_what_changes_bring(self):
-        """Each row of trace_gains is a change; those of the path are as long as the steps."""
+        """Each row of trace_gains equals its change in trace_undo, and rows of the path are as long as the steps."""
         compared = 0
         for seed in self.made():
             rows = self.rows("SELECT what, class, name, rank, path_ns, gain_half_ns, gain_none_ns"
@@ -401,12 +412,12 @@ class Properties(InFolder):
             for what, class_, name, _, _, *gains in rows:
                 own = key == "name" or what == "host" and class_ in ("call", "unrecorded") or what in ("transfer",
                         "launch")
-                own = own or what == "device" and name not in events  # work of which no launch is recorded
+                own = own or what == "device" and name not in events  # work without a recorded launch
                 if what in (None, "rank", "launch") or name is None or own and key != "name":
                     continue
                 if len(self.rows("SELECT DISTINCT value FROM json_each(?) WHERE value LIKE ?", json.dumps(names),
                                  name)) > 1:
-                    continue  # the pattern selects others, too
+                    continue  # the pattern also selects others
                 for factor, gain in zip((0.5, 0), gains):
                     change = {"what": what, "class": class_, key: name, "factor": factor}
                     with self.subTest(seed=seed, change=change):
@@ -422,7 +433,7 @@ class Properties(InFolder):
                 self.assertEqual(row[4] or 0, 0, (seed, row))
 
     def test_pairs(self):
-        """`cumulative` goes from the step of test to that of control; rows come in order of gain."""
+        """`cumulative` leads from test's step to control's, and rows are ordered by gain."""
         for seed in range(self.COUNT):
             shutil.rmtree("pair", ignore_errors=True)
             write_gains_pair("pair/a", "pair/b", seed)
@@ -439,8 +450,9 @@ class Properties(InFolder):
             self.assertAlmostEqual(rows[-1][2], left, places=6, msg=seed)
 
     def test_halves(self):
-        """The step is the longest of paths whose lengths change evenly, so the first half of a cause that puts nothing
-        back brings at least as much as the second one, but for the ns that halves are rounded to."""
+        """The step is the longest of several paths whose lengths change linearly. So the first half of a cause that
+        restores nothing gains at least as much as the second half, except for rounding to ns.
+        """
         compared = 0
         for seed in range(self.COUNT):
             shutil.rmtree("pair", ignore_errors=True)
@@ -458,7 +470,7 @@ class Properties(InFolder):
         self.assertGreater(compared, self.COUNT)
 
     def test_hidden_work(self):
-        """What rank 0 does while it waits for rank 1 brings nothing, of either."""
+        """Work of rank 0 while it waits for rank 1 gains nothing on either rank."""
         for side, more in (("a", 0), ("b", 30)):
             for rank, late in ((0, 0), (1, 100)):
                 events = []
@@ -507,13 +519,13 @@ class Properties(InFolder):
 
 
 class Hidden(InFolder):
-    """E9.9: what takes the place of a cause is known."""
+    """E9.9: the work that takes the place of a cause is known."""
 
     ASKED = ("SELECT name, diff_time, gain_alone, hidden_by, hidden_rank"
              " FROM trace_undo(?, ?, NULL, NULL, 'all', 'all') WHERE diff_time > 0 AND gain_alone IS NOT NULL")
 
     def hidden(self, make, ranks=1):
-        """{name: (diff, gain, hidden_by, hidden_rank)} of control and test, which `make` makes by side and rank."""
+        """{name: (diff, gain, hidden_by, hidden_rank)} for control and test, which `make` makes by side and rank."""
         for side in (0, 1):
             for rank in range(ranks):
                 job = {"distributedInfo": {"rank": rank, "world_size": ranks}} if ranks > 1 else {}
@@ -533,8 +545,9 @@ class Hidden(InFolder):
         self.assertEqual(self.hidden(longer), {"aten::mm": (30, 20, "aten::add", None)})
 
     def late(self, *operators):
-        """A kernel takes 20 us longer, but the host launches the next one 5 us before it ends then: some operators
-        come before that."""
+        """A kernel takes 20 us longer, but the host launches the next one only 5 us before its new end, after some
+        operators.
+        """
         def make(side, _):
             at, host = 16, []
             for name, dur in operators:
@@ -556,7 +569,7 @@ class Hidden(InFolder):
         self.assertEqual(self.hidden(self.late(*several))["aten::mm"][2:], ("the host", None))
 
     def test_another_rank(self):
-        """Both ranks take longer, and wait for each other: rank 1 alone gains no more than rank 0 leaves."""
+        """Both ranks take longer and wait for each other, so undoing rank 1 alone gains no more than rank 0 allows."""
         lengths = (80, 100), (150, 180)
 
         def make(side, rank):
@@ -567,7 +580,7 @@ class Hidden(InFolder):
         self.assertEqual(self.hidden(make, ranks=2)["aten::op1"], (80, 30, "aten::op0", 0))
 
     def test_names_of_files_decide_no_tie(self):
-        """Of two names that have as much the first counts, whichever file was read first."""
+        """When two names hide equally much, the first one counts, whichever file was read first."""
         def args(number, **more):
             return {"args": {"correlation": number, **more}}
         ranks = (
@@ -588,7 +601,9 @@ class Hidden(InFolder):
                               ("idle_launch", None, "cudaStreamWaitEvent", 0)])
 
     def test_what_was_not_waited_for(self):
-        """On no path, though the device was in it: what the path has at that time."""
+        """For a cause off the path that was within the device's time, hidden_by names the work on the path at that
+        time.
+        """
         def make(side, _):
             return (step(0, 0, 180), event("aten::mm", 5, 5), launch(6, 2, 2), kernel("gemm", 12, 60 + 30 * side, 2),
                     event("aten::add", 11, 10), launch(12, 2, 1), kernel("add", 20, 130, 1, 8), sync(30, 125))
@@ -684,7 +699,7 @@ class Changes(InFolder):
               '"\\""', "it's", '/**/', '//', '\ufeff', '[[[', ' ', '\n', 'é')
 
     def hostile(self, rng):
-        """A text that is nearly changes."""
+        """A text that is almost a list of changes."""
         how, which = ("factor", "set_us", "add_us"), ({}, {"op": "op1"}, {"rank": 0}, {"step": 1}, {"class": "host"})
         text = json.dumps([{"what": rng.choice(("host", "device")), **rng.choice(which),
                             rng.choice(how): rng.choice((0, 0.5, 3, 1e12, -1))} for _ in range(rng.randrange(3))])
@@ -695,7 +710,7 @@ class Changes(InFolder):
         return text
 
     def test_hostile_texts(self):
-        """Rows, or one error of trace_what_if."""
+        """Any text gives rows or one error of trace_what_if."""
         recorded, answered, refused = [row[:2] for row in self.rows(STEPS, "t.json", "[]")], 0, 0
         for seed in range(series(400, 20000)):
             text = self.hostile(random.Random(seed))
@@ -718,14 +733,14 @@ class Changes(InFolder):
                      f"[{','.join([one] * 10 ** 5)}]")
         self.refused("trace_what_if: changes[0] must be an object", f"[{'[' * 900}{']' * 900}]")
         self.of_first(": 'op' must be a LIKE pattern of at most 1000 bytes", what="host", factor=1, op="x" * 10 ** 6)
-        with self.assertRaisesRegex(self.db.OperationalError, "^trace_what_if: changes"):  # as SQLite reads NaN
+        with self.assertRaisesRegex(self.db.OperationalError, "^trace_what_if: changes"):  # SQLite's value for NaN
             self.rows(STEPS, "t.json", '[{"what": "host", "factor": NaN}]')
         many = ",".join(f'"k{i}": 1' for i in range(10 ** 5))
         with self.assertRaisesRegex(self.db.OperationalError, r"^trace_what_if: changes\[0\] has an unknown key 'k0'"):
             self.rows(STEPS, "t.json", f'[{{"what": "host", "factor": 1, {many}}}]')
 
     def test_interrupt_among_many_changes(self):
-        """1,000 patterns, each compared with all names."""
+        """An interrupt works among 1,000 patterns, each of which is compared with all names."""
         write("many.json", document(*(event(f"op{i:04}" + "x" * 90, i, 1) for i in range(2000))))
         changes = json.dumps([{"what": "host", "op": "%x" * 40 + "y", "add_us": 1}] + [
             {"what": "host", "op": "%x%x%x%x%", "factor": 1}] * 999)
@@ -769,7 +784,9 @@ class Shipped(InFolder):
             self.assertIn(f"{step:.3f} -> {step - gain:.3f} ms if only\n`EmbeddingBackward0` on rank 1", file.read())
 
     def test_the_words_of_real_pairs(self):
-        """examples/h200: a batch in pageable memory, and one that is copied when it is needed."""
+        """examples/h200: the answer names a batch in pageable memory, and a batch that is copied only when it is
+        needed.
+        """
         for name, expected in (("pageable", "copies aten::to; a fix saves 7.39 ms"),
                                ("prefetch", "copies aten::to; same time, but less of it overlaps")):
             sides = [os.path.join(EXAMPLES, "h200", name, side) for side in ("control", "test")]
@@ -778,7 +795,9 @@ class Shipped(InFolder):
             self.assertEqual(" ".join(text.split("%")[1].split()), expected)
 
     def test_gains_of_the_example(self):
-        """examples/gpu: the sum of the path is the step; what is hidden behind other work brings less than it takes."""
+        """examples/gpu: the path adds up to the step, and a cause that is hidden behind other work gains less than its
+        time.
+        """
         test = os.path.join(EXAMPLES, "gpu", "test")
         rows = self.rows("SELECT what, name, time, path_time, gain_half, gain_none FROM trace_gains(?)", test)
         step_us = self.value("SELECT avg(recorded_ns) / 1e3 FROM trace_what_if(?, '[]')", test)

@@ -1,6 +1,6 @@
-"""What a fix would bring, against the rules E1 to E9 read a second time (oracle_gains.py, oracle_undo.py): on random
-jobs, and on traces that do not ship. Unchanged, every time is the recorded one; changed, every step is as long as the
-oracle says, to the ns; so are gains and what is undone.
+"""The gain of a fix, against an independent implementation of E1 to E9 (oracle_gains.py, oracle_undo.py), on random
+jobs and on traces that do not ship. Without changes, every time equals the recorded one. With changes, every step has
+the oracle's length to the ns; gains and undone parts are equal, too.
 """
 import glob
 import json
@@ -25,7 +25,7 @@ GAINS = """SELECT what, class, name, rank,
     CAST(round(time * 1e3 * (SELECT count(*) FROM trace_what_if(?1, '[]', 'all', ?2))) AS INTEGER),
     path_ns, gain_half_ns, gain_none_ns FROM trace_gains(?1, 'all', ?2, ?3)"""
 LEVELS = ("op", "top_op", "module", "annotation", "kernel")
-# communication by name that has other parts, too (Q9.2)
+# communication by name that also has other parts (Q9.2)
 NETS = "SELECT count(*) FROM trace_step_causes(?, ?) WHERE kind = 'communication' AND names > 1"
 UNDONE = """SELECT kind, class, area, name, rank, gain_alone_ns, cumulative_ns,
     CAST(round(gain_half * 1e3 * (SELECT count(*) FROM trace_what_if(?2, '[]'))) AS INTEGER) FROM trace_undo(?1, ?2)
@@ -42,7 +42,7 @@ def write_traces(folder, seed):
 
 
 def random_change(rng, lag):
-    """A change that the lag is selected by, maybe with others."""
+    """A change that selects the lag, possibly with others."""
     how = rng.choice(("factor", "factor", "set_us", "add_us", "factor" if lag.what == "launch" else "remove"))
     amounts = {"factor": rng.choice(FACTORS), "set_us": rng.choice(SET), "add_us": rng.choice(ADD), "remove": True}
     change = {"what": lag.what, how: amounts[how]}
@@ -63,7 +63,7 @@ class Random(InFolder):
     COUNT = int(os.environ.get("RANDOM_TRACES") or series(8, 400))
 
     def check(self, model, changes):
-        """Whether a step changes."""
+        """Returns whether a step changes."""
         changed = oracle_gains.Changed(model)
         for change in changes:
             self.assertGreater(changed.change(change), 0)
@@ -75,7 +75,7 @@ class Random(InFolder):
         return any(length != now for _, length, now, _ in expected)
 
     def check_gains(self, trace, model, seed):
-        """Of all steps or, every other time, of one that all ranks have."""
+        """Compares all steps or, every other time, one step that all ranks have."""
         numbers = {number for number, in self.rows("SELECT iteration FROM trace_what_if('job', '[]', 'all', 'all')")}
         common = set.intersection(*({step.iteration for step in file.steps} for file in trace.files))
         wanted = sorted(common)[seed // 2 % len(common)] if seed % 2 and common else "all"
@@ -88,7 +88,7 @@ class Random(InFolder):
         self.assertEqual(found, expected)
 
     def series(self, write_made, enough=()):
-        """Traces of all seeds, three changes each."""
+        """Traces of all seeds, with three changes each."""
         seen = Counter()
         for seed in range(self.COUNT):
             shutil.rmtree("job", ignore_errors=True)
@@ -127,7 +127,7 @@ class Random(InFolder):
 
 
 class Undone(InFolder):
-    """Causes undone, alone and one after the other."""
+    """Causes are undone alone and one after the other."""
     COUNT = int(os.environ.get("RANDOM_TRACES") or series(16, 400))
 
     def family(self, area, family, families):
@@ -162,7 +162,7 @@ class Undone(InFolder):
         return causes, settled(rows), family_of, models, chosen
 
     def check(self, *sides):
-        """[(kind, gain)], or None if the causes do not tell what they are of."""
+        """[(kind, gain)], or None if the causes do not identify their events."""
         causes, moved, family_of, models, chosen = self.read(*sides)
         if not oracle_undo.is_told(causes) or self.value(NETS, *sides):
             return None
@@ -217,7 +217,9 @@ class Undone(InFolder):
             self.assertGreater(seen[kind], self.COUNT // 40, kind)
 
     def test_an_area_in_which_the_host_is_late(self):
-        """In an annotation, the host runs operators that control has not, and others longer; launches are of it."""
+        """In an annotation, the host runs operators that control lacks, and others for longer; launches belong to
+        it.
+        """
         for side, optimizer in (("a", [("fused", 20), ("add", 9)]), ("b", [("fused", 30), ("add", 16), *(
                 (name, 20) for name in ("mul", "div", "sqrt", "lerp", "norm")), ("add", 16)])):
             events, at, number = [], 0, 0
@@ -244,8 +246,9 @@ class Undone(InFolder):
         self.series(("changed", "host late", "queued", "communication"), other=True)
 
     def test_what_communication_hides(self):
-        """L9: an all-reduce runs 25-125. The host sleeps in test until 95 rather than 35, and then launches a kernel
-        that ends at 180. Undone, the host is as late as in control, and the step ends with the all-reduce."""
+        """L9: an all-reduce runs from 25 to 125. In test the host sleeps until 95 instead of 35, then launches a kernel
+        that ends at 180. Undone, the host is as late as in control, and the step ends with the all-reduce.
+        """
         for side, sleep in (("pair/a", 0), ("pair/b", 60)):
             write(f"{side}/t.json", document(
                 step(0, 0, 110), event("aten::mm", 10, 8), launch(12, 2, 1), kernel("gemm", 15, 10, 1),
@@ -265,7 +268,7 @@ class Undone(InFolder):
 
 
 class Cases(InFolder):
-    """Rules with a number by hand."""
+    """Single rules, on examples made by hand."""
 
     def simulated(self, changes, *events):
         write("trace.json", document(*events))
@@ -273,17 +276,17 @@ class Cases(InFolder):
                           json.dumps(changes))
 
     def test_a_thread_that_waits_for_gloo(self):
-        """E7.4, E7.5 and E8.1: to the thread, the transfer takes 390 us after the start at 120."""
+        """E7.4, E7.5 and E8.1: the waiting thread sees a transfer of 390 us after the start at 120."""
         trace = (step(1, 0, 600), event("c10d::allreduce_", 100, 10),
                  event("gloo:all_reduce", 120, 380, cat="user_annotation", tid=2), event("after", 510, 20))
         for change, expected in (({"factor": 0.5}, 405), ({"set_us": 100}, 310), ({"remove": True}, 210),
                                  ({"add_us": 7}, 607)):
             with self.subTest(change):
                 self.assertEqual(self.simulated([{"what": "transfer", **change}], *trace), expected)
-        self.assertEqual(self.simulated([{"what": "host", "op": "c10d%", "add_us": 5}], *trace), 605)  # it starts later
+        self.assertEqual(self.simulated([{"what": "host", "op": "c10d%", "add_us": 5}], *trace), 605)  # later start
 
     def test_what_a_stream_had_not_ended(self):
-        """E6.3: b, launched after a, does not count as ended while a runs; so nothing waits for it."""
+        """E6.3: b, launched after a, does not count as ended while a runs, so nothing waits for it."""
         def trace(end_of_a):
             return (step(1, 0, 20), launch(2, 1, 1), kernel("a", 10, end_of_a - 10, 1), launch(4, 1, 2),
                     kernel("b", 20, 10, 2), event("cudaStreamWaitEvent", 6, 1, cat="cuda_runtime"), launch(8, 1, 3),
@@ -293,8 +296,9 @@ class Cases(InFolder):
         self.assertGreater(self.simulated(longer, *trace(15)), 170)
 
     def test_a_clock_that_stands_still(self):
-        """E1.5: rank 1 ends the second collective 40 us late, so its clock seems 40 us ahead from 980 on: what begins
-        there comes at one time by the clock of the reference, and stays in its order."""
+        """E1.5: rank 1 ends the second collective 40 us late, so its clock seems 40 us ahead from 980 on. Later starts
+        collapse to one time by the reference clock and keep their order.
+        """
         for rank, late in enumerate((0, 40)):
             events = [step(1, 0, 500), launch(10, 1, 1), kernel("nccl_AllReduce", 20, 960, 1, 20),
                       step(2, 981, 500), launch(982, 1, 2), kernel("small", 985, 5, 2), launch(992, 1, 3),
@@ -306,7 +310,7 @@ class Cases(InFolder):
 
 
 class Recorded(InFolder):
-    """Traces as profilers write them: changes of all device work, or of all time of the host, of a rank or a step."""
+    """Traces as profilers write them, with changes of all device work or of all host time, of a rank or a step."""
 
     def check(self, path):
         [model] = oracle_gains.models([oracle.read_trace(path)])
@@ -343,10 +347,10 @@ class Recorded(InFolder):
 
 @slow
 class EveryTime(InFolder):
-    """E1 of every trace that is at hand: a call checks all times, and fails if one is not the recorded one."""
+    """E1 on every available trace: the call checks all times, and fails if one differs from the recorded one."""
 
     def test_every_trace(self):
-        """Files by themselves, and folders of several ranks as jobs."""
+        """Single files, and folders of several ranks as jobs."""
         files = jobs = 0
         for path in found_below(corpus(), "**"):
             folder = os.path.isdir(path)

@@ -1,6 +1,6 @@
-"""What undoing a cause brings, against what it does bring: causes planted by other programs, which simulate the run
-with and without each. The generator of examples/gpu lists what it planted; ../causes, beside the corpus, plants causes
-in other traces.
+"""The predicted gain of a cause against its true gain. Other programs plant the causes and simulate the run with and
+without each. The generator of examples/gpu lists its causes; ../causes, beside the corpus, plants causes in other
+traces.
 """
 import contextlib
 import gc
@@ -35,7 +35,7 @@ class Generated(InFolder):
         self.found = self.rows(UNDONE, *self.sides)
 
     def test_each_cause(self):
-        """Within 1 % of what was planted, with the gaps that it brings."""
+        """Each gain is within 1 % of the planted time, including the gaps that the cause adds."""
         planted = Counter()
         for each in PLANTED:
             if each["ranks"] != [0]:  # rank 0 only waits for rank 1
@@ -48,7 +48,7 @@ class Generated(InFolder):
                 self.assertAlmostEqual(rows[0], time, delta=abs(time) / 100)
 
     def test_all_causes(self):
-        """What is left is less than 0.5 % of the difference."""
+        """With all causes undone, less than 0.5 % of the difference is left."""
         control, test = (self.value(RECORDED, side) for side in self.sides)
         self.assertIsNone(self.found[-1][0])
         self.assertAlmostEqual(self.found[-2][5], control, delta=0.005 * (test - control))
@@ -57,7 +57,7 @@ class Generated(InFolder):
 
 @contextlib.contextmanager
 def programs(folder):
-    """The programs of ../causes, which keep what they make in a folder."""
+    """The programs of ../causes, which keep their output in a folder."""
     path = os.path.dirname(corpus("..", "causes", "score.py"))
     with mock.patch.dict(os.environ, TRACEDIFF_DIR=ROOT, CAUSES_DATA=folder), \
             mock.patch.object(sys, "path", [path, *sys.path]):
@@ -67,13 +67,15 @@ def programs(folder):
 
 @slow
 class Planted(InFolder):
-    """../causes: within 5 % of the truth or 0.2 % of the step; the median within 1 % of the truth."""
+    """../causes: each gain is within 5 % of the truth or 0.2 % of the step, and the median is within 1 % of the
+    truth.
+    """
 
-    # A change of the clock and a pause of one step, or other shapes, are no lags of something: nothing is undone.
+    # A changed clock, a pause in one step, and other shapes are not lags of an event, so nothing is undone.
     WITHOUT_NODES = ("clock", "gc pause", "batch mix")
 
     def truths(self, score, number, pair):
-        """The traces of a pair, and (cause, us per step that it costs)."""
+        """The traces of a pair, and (cause, its cost in us per step)."""
         graph = score.GRAPHS.setdefault(pair["base"], None) or score.base(pair["base"])
         score.GRAPHS[pair["base"]] = graph
         folder = os.path.join(os.getcwd(), "pair")
@@ -85,7 +87,7 @@ class Planted(InFolder):
             yield cause, 1e3 * (test - score.simulate(graph, 5000 + number, rest)[0])
 
     def gain(self, cause):
-        """Of the rows that are this cause, the one that brings most."""
+        """The largest gain among the rows of this cause."""
         rows = [gain for kind, name, text, _, gain, _, _ in self.rows(UNDONE, "pair/control", "pair/test")
                 if kind and cause["ok"] and gain is not None and re.search(cause["ok"], f"{text} | {name}")]
         return max(rows, key=abs, default=0)
@@ -106,8 +108,7 @@ class Planted(InFolder):
         self.assertLess(statistics.median(errors), 0.01)
 
     def test_what_hides(self):
-        """Rank 0 has the cause. Undone, rank 1 is the one that is waited for, and most of what it runs until then are
-        matrix products."""
+        """Rank 0 has the cause. Undone, it waits for rank 1, which mostly runs matrix products until then."""
         hidden = {"gpu03": "aten::layer_norm", "gpu13": "aten::clone"}
         with programs(os.path.join(os.getcwd(), "made")) as (score, pairs):
             for number, pair in enumerate(pairs.P):
@@ -119,7 +120,7 @@ class Planted(InFolder):
                     self.assertEqual(by, ["aten::mm", 1])
 
     def test_hidden(self):
-        """What a rank does while it waits for another one brings nothing: less than 0.2 % of the step."""
+        """Work of a rank that waits for another one gains less than 0.2 % of the step."""
         with programs(os.path.join(os.getcwd(), "made")) as (score, pairs):
             for number, (rank, pattern, op) in enumerate((
                     (0, pairs.LN, "aten::native_layer_norm"), (1, pairs.LN, "aten::native_layer_norm"),
@@ -139,7 +140,7 @@ class Planted(InFolder):
 
 
 class Recorded(InFolder):
-    """examples/gains: what is said of the recordings is what they and the functions give."""
+    """examples/gains: the recordings and the functions give the numbers in the document."""
 
     FOLDER = os.path.join(EXAMPLES, "gains")
     RUN = "03"
@@ -180,7 +181,7 @@ class Recorded(InFolder):
             self.assertIn(printed.getvalue(), file.read())
 
     def test_resnet(self):
-        """What the documents say of the DataLoader's workers."""
+        """The documents' numbers about DataLoader workers hold."""
         control, test = (corpus("kineto", f"resnet50_workers_{workers}") for workers in (4, 0))
         loader = self.value("SELECT gain_alone FROM trace_undo(?, ?) WHERE name LIKE 'enumerate(DataLoader)%'", control,
                             test)

@@ -1,4 +1,4 @@
-"""trace_gate: whether a change may go in, by the cases of O1 to O3."""
+"""trace_gate decides whether a change may be merged, by the cases of O1 to O3."""
 from made import InFolder, document, event, kernel, launch, step, write
 
 PASS, FAIL = ("pass", 0, None, None), ("fail", 1, None, None)
@@ -15,7 +15,7 @@ UNCLEAR = unknown("unclear", "the difference is not clear")
 
 class Gate(InFolder):
     def trace(self, path, *lengths, rank=0, world=None, device=None, extra=()):
-        """Steps of these lengths, us, which their kernels fill."""
+        """Steps of these lengths in us, which their kernels fill."""
         events, at = [], 0
         for number, length in enumerate(lengths, 1):
             events += [step(number, at, length), event("op", at, length / 2), launch(at, length / 8, number),
@@ -27,7 +27,7 @@ class Gate(InFolder):
         write(f"{path}/rank{rank}.json", document(*events, *extra, **keys))
 
     def host(self, path, *lengths):
-        """The same on a host without a device."""
+        """The same steps on a host without a device."""
         events, at = [], 0
         for number, length in enumerate(lengths, 1):
             events += [step(number, at, length), event("op", at, length)]
@@ -55,7 +55,7 @@ class Limits(Gate):
                 self.assertEqual(self.gate(percent), expected)
 
     def test_a_billionth_of_the_step_is_the_limit(self):
-        """Of 1 s it is a ns: doubles are exact to a millionth of it."""
+        """The limit is a billionth of the step, a ns for 1 s; doubles are exact to a millionth of that."""
         second = 1e6
         for more, expected in ((0.001, PASS), (0.002, FAIL)):
             self.pair([second] * 6, [1.1 * second + more] * 6)
@@ -121,7 +121,7 @@ class Limits(Gate):
 
 
 class Load(Gate):
-    """Of hosts without a device."""
+    """Load on hosts without a device."""
 
     def trace(self, path, factors, more=(), often=1):  # pylint: disable=arguments-differ
         """Six steps of twelve operators, each longer by its factor, then others."""
@@ -159,7 +159,7 @@ class Load(Gate):
 
 class Sizes(Gate):
     def test_longer_steps_that_are_faster_at_like_sizes(self):
-        """Test has more of the large ones."""
+        """Test's steps are longer because more of them are large, but steps of similar size are faster."""
         for path, sizes, lengths in (("a", [8] * 12 + [32] * 9, {8: 10, 32: 20}),
                                      ("b", [8] * 9 + [32] * 30, {8: 9, 32: 18})):
             events, at = [], 0
@@ -173,7 +173,7 @@ class Sizes(Gate):
 
 class Ranks(Gate):
     def collective(self, path, length, rank, late):
-        """Six steps that end in an all-reduce of both ranks; the kernels of the late one take longest."""
+        """Six steps that end in an all-reduce of both ranks; the kernels of the late rank take longest."""
         events = []
         for number in range(6):
             at = (late + 100) * number
@@ -192,7 +192,9 @@ class Ranks(Gate):
         self.assertEqual(self.gate(5, control_rank=0, test_rank=0, columns="outcome, ranks"), ("fail", None))
 
     def test_that_nothing_ties_are_compared_each_with_itself(self):
-        """O2: a path would leave out rank 1. One that is slower is enough, also where another is faster by more."""
+        """O2: ranks without a common collective are each compared with themselves, because a path would leave out rank
+        1. One slower rank is enough, even if another is faster by more.
+        """
         def sides(*by_rank):
             for rank, (control, test) in enumerate(by_rank):
                 self.trace("a", *control, rank=rank, world=len(by_rank))
@@ -208,7 +210,7 @@ class Ranks(Gate):
         sides((even, [500] * 5), (even, [1300] * 5), (even, even))
         self.assertEqual(self.gate(5, columns=columns), slower)
         self.assertEqual(self.rows("SELECT judgement FROM trace_verdict('a', 'b')"), [("rank 0: test is faster here",)])
-        # one that is not clear comes before those that pass
+        # an unclear rank precedes the ranks that pass
         sides((even, even), (even, [1000, 1000, 1200, 1400, 1400]))
         self.assertEqual(self.gate(5, columns="outcome, ranks, reason"), (
             "not known", "[1]", "rank 1: the difference is not clear"))
@@ -225,7 +227,7 @@ class Ranks(Gate):
         self.trace("b", *[1100] * 5, rank=1)
         self.assertEqual(self.gate(3, control_rank=0, test_rank=1), FAIL)
         self.assertEqual(self.gate(30, control_rank=0, test_rank=1), PASS)
-        # a rank alone is no several ones
+        # a single rank is not several
         self.trace("a", *[1000] * 5)
         self.trace("c", *[1004] * 5)
         self.assertEqual(self.gate(0.1, test="c", control_rank="all", test_rank="all"), UNCLEAR)
@@ -293,7 +295,7 @@ class NotComparable(Gate):
         self.assertEqual(self.gate(5, "a", "unknown"), PASS)
 
     def test_the_first_is_said(self):
-        """Steps, ranks, world sizes, device work, devices."""
+        """The first reason is printed: steps, ranks, world sizes, device work, devices."""
         write("all/rank1.json", document(event("op", 0, 10), distributedInfo={"rank": 1, "world_size": 2}))
         self.assert_cannot("steps", "test has no steps: record it with profiler.step()", "a", "all")
         self.trace("next", *[1000] * 5, rank=1, world=2, device="B")

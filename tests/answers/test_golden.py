@@ -1,13 +1,12 @@
 """compare_traces, ops_diff and trace_diff against HTA's own output.
 
-A golden file holds what HolisticTraceAnalysis gives for a pair of traces: it
-must be met to the last number, row order aside. Two pairs ship with their
-traces; the others need CORPUS and GOLDEN. Where HTA is wrong the defect is
-applied to the oracle's rows, and what comes out must be HTA's output:
+A golden file holds the output of HolisticTraceAnalysis for a pair of traces. Every number must match; only the order of
+rows may differ. Two pairs ship with their traces; the others need CORPUS and GOLDEN. Where HTA is wrong, its defect is
+applied to the oracle's rows, and the result must be HTA's output:
 
-D4   times are rounded to whole us: the start up, the end down
-D5   device work of stream 0 is in no iteration
-D23  the device is told by the stream
+  D4   times are rounded to whole us: the start up, the end down
+  D5   device work of stream 0 is in no iteration
+  D23  the stream decides what counts as the device
 """
 import csv
 import json
@@ -40,14 +39,14 @@ def whole(text):
 
 
 def nanoseconds(text):
-    """ns of a sum of us made in double precision."""
+    """ns from a sum of us in double precision."""
     exact = Decimal(text) * 1000
     assert abs(exact - round(exact)) < Decimal("0.001"), text
     return round(exact)
 
 
 def read_compare_traces(path):
-    """The header in small letters, and {name: row}, durations in ns."""
+    """The header in lower case, and {name: row} with durations in ns."""
     with open(path, newline="", encoding="utf-8") as file:
         header, *lines = csv.reader(file)
     columns = [column.lower() for column in header]
@@ -78,7 +77,7 @@ def as_hta(rows):
 
 
 def from_sql(db, function, control, test, **arguments):
-    """The columns of a table function, and its rows as dictionaries, durations in ns."""
+    """The columns of a table function, and its rows as dictionaries, with durations in ns."""
     values = [arguments.get(name) for name in ARGUMENTS]
     values = [json.dumps(value) if isinstance(value, list) else value for value in values]
     cursor = db.execute(f"SELECT * FROM {function}(?, ?, ?, ?, ?, ?, ?, ?)", [control, test, *values])
@@ -90,7 +89,7 @@ def from_sql(db, function, control, test, **arguments):
 
 
 class GoldenPair:
-    """One pair of traces; a subclass names it and says where its files are."""
+    """One pair of traces; a subclass names it and the place of its files."""
 
     maxDiff = 2000
     arguments = {}
@@ -100,7 +99,7 @@ class GoldenPair:
         raise NotImplementedError
 
     def goldens(self, kind):
-        """(path, arguments) of each golden file: kind(device_type) is its name's first part."""
+        """(path, arguments) of each golden file; the first part of its name is kind(device_type)."""
         for device_type in DEVICE_TYPES:
             for variant, arguments in self.variants.items():
                 name = ".".join(filter(None, (kind(device_type), variant, "csv")))
@@ -201,7 +200,7 @@ class OwnTorchTiny(ShippedPair, unittest.TestCase):
 
 
 class EventsPerIteration(unittest.TestCase):
-    """trace_events against what HTA's loader makes of traces in whole us: per rank, category, iteration, stream."""
+    """trace_events against HTA's loader on traces in whole us: per rank, category, iteration and stream."""
 
     DATASETS = {
         "trace_diff_control": "hta/trace_diff/control", "trace_diff_test": "hta/trace_diff/test",
@@ -232,10 +231,12 @@ class EventsPerIteration(unittest.TestCase):
                 self.assertEqual(set(found), set(expected))
 
 
-# ---- HTA's defects, as changes to the oracle's rows --------------------------
+# ---- HTA's defects, as changes of the oracle's rows --------------------------
 
 def d4_whole_microseconds(trace):
-    """end = floor(ts + dur), ts = ceil(ts), dur = end - ts, in double; then what follows from the times."""
+    """end = floor(ts + dur), ts = ceil(ts) and dur = end - ts in double precision, then the columns derived from these
+    times.
+    """
     for file in trace.files:
         for row in file.rows:
             ts, dur = (row.ts_ns - file.base_ns) / 1000, row.dur_ns / 1000
@@ -260,7 +261,7 @@ DEFECTS = {"D4": d4_whole_microseconds, "D5": d5_stream_0_in_no_iteration, "D23"
 
 
 class AmdAgainstTriton(unittest.TestCase):
-    """Nanosecond times, stream 0 and a host operator with a stream: the rules and HTA disagree."""
+    """Times in ns, work in stream 0 and a host operator with a stream: here the rules and HTA disagree."""
 
     folder = "pair_amd_vs_triton"
 

@@ -1,4 +1,6 @@
-"""trace_graph_diff: two replays aligned node by node (A16), against oracle_serving.py on random traces, and by hand."""
+"""trace_graph_diff aligns two replays node by node (A16): against oracle_serving.py on random traces, and on examples
+made by hand.
+"""
 import os
 import random
 import sqlite3
@@ -54,7 +56,7 @@ class Made(InFolder):
             self.assertEqual(self.changes(control, test), expected, (control, test))
 
     def test_alignment_of_random_names(self):
-        """Of few names, so that many alignments are as long; and of two that are nearly alike."""
+        """Alignments with few names, of which many are equally long, and of two graphs that are almost equal."""
         rng = random.Random(1)
         for _ in range(series(30, 600)):
             letters = "abcdefgh"[:rng.choice((1, 2, 2, 3, 8))]
@@ -68,7 +70,9 @@ class Made(InFolder):
             self.assertEqual(found, expected, (control, test))
 
     def test_alignment_of_many_names(self):
-        """Of a graph with more names than are aligned at once, 1 in 100 of each side is not on the other one."""
+        """Alignments of graphs with more names than are aligned at once; one name in 100 on each side is missing on the
+        other.
+        """
         rng = random.Random(2)
         both = [f"k{rng.randrange(20_000)}" for _ in range(series(50_000, 100_000))]
         sides, expected = [[], []], []
@@ -111,7 +115,9 @@ class Made(InFolder):
         self.assertEqual([row[3:5] for row in rows], [("triton_poi_fused_add", "same"), ("b", "same")])
 
     def test_equal_sequences_are_a_pair_first(self):
-        """The largest of each side differ, and so do the second largest; `ab` is on both."""
+        """Equal sequences are paired first: the largest graphs differ, and so do the second largest; both sides have
+        `ab`.
+        """
         rows = self.diff([names("ab", 1), names("xy", 50), names("pq", 30)],
                          [names("st", 90), names("ab", 1), names("uv", 20)])
         self.assertEqual([(row[0], row[3], row[4]) for row in rows],
@@ -126,7 +132,7 @@ class Made(InFolder):
                           (1, 1, None, "y", "deleted")])
 
     def test_total_time_is_of_all_replays(self):
-        """`xy` is replayed three times, so it is the larger one."""
+        """Total time covers all replays: `xy` is replayed three times, so it is the larger graph."""
         rows = self.diff([names("ab", 5), names("xy", 2), names("xy", 2), names("xy", 2)], [names("abc", 9)])
         self.assertEqual([row[3] for row in rows if row[0] == 0], list("xyabc"))
 
@@ -185,7 +191,7 @@ class Random(InFolder):
 
     @slow
     def test_a_real_pair(self):
-        """Graphs of two sizes, and none in control."""
+        """A real pair has graphs of two sizes, and none in control."""
         rows = self.rows("SELECT graph, count(*), min(change), max(change) FROM trace_graph_diff(?, ?) GROUP BY 1",
                          corpus("hta", "trace_diff", "control"), corpus("hta", "trace_diff", "test"))
         self.assertEqual(sorted(row[1:] for row in rows), [(339, "added", "added"), (502, "added", "added")])

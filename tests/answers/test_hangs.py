@@ -1,5 +1,6 @@
-"""Jobs that hang (I): recorded rows, made jobs whose fault is known, with dumps taken away, and each rule by small
-changes of one job."""
+"""Jobs that hang (FR1 to FR24): recorded rows, generated jobs with a known fault and missing dumps, and each rule by
+small changes of one job.
+"""
 import contextlib
 import json
 import os
@@ -13,7 +14,7 @@ from generate_hangs import CANNOT_BE_TOLD, TIMEOUT_MS, hung_job, large, write
 from made import InFolder, write as write_file
 from support import EXAMPLES, alone, golden, series, slowest
 
-CASES = os.path.abspath(os.path.join(os.environ.get("GOLDEN", ""), "..", "cases", "hangs"))  # beside their rows
+CASES = os.path.abspath(os.path.join(os.environ.get("GOLDEN", ""), "..", "cases", "hangs"))  # next to their rows
 FUNCTIONS = ("fr_dumps", "fr_entries", "fr_groups", "hang_ranks", "hang_summary")
 KINDS = {"never called": "not called", "never called p2p": "not called", "device stuck": "device stuck",
          "not started": "not started", "other op": "mismatch", "other size": "mismatch", "other dtype": "mismatch"}
@@ -57,7 +58,7 @@ class Hangs(InFolder):
 
 
 class Made(Hangs):
-    """No innocent rank is named, whatever dumps are missing; and the right one is, where that can be told."""
+    """Whatever dumps are missing, no innocent rank is named, and the right one is named where the dumps show it."""
 
     def ask(self, job, files, removed):
         names = self.rng.sample(files, removed) if removed < len(files) else []
@@ -92,7 +93,7 @@ class Made(Hangs):
 
 
 def call(record, op="all_reduce", state="completed", **fields):
-    """An entry of the default group, of which each call has the next number."""
+    """An entry of the default group, whose calls are numbered in order."""
     created = 1_790_000_000_000_000_000 + record * 1_000_000
     done = state == "completed"
     return {"record_id": record, "pg_id": 0, "process_group": ("0", "default_pg"), "collective_seq_id": record + 1,
@@ -211,13 +212,13 @@ class Rules(Hangs):
         self.job(self.active(call(4, state="scheduled")), self.active(called=4))
         self.assertEqual(self.rows("SELECT active_only, lost FROM fr_dumps('job')"), [(1, 0), (1, 0)])
         self.assertEqual(self.culprits("job"), {1: "not called"})
-        # a send in doubt is no head, and its rank is not blamed
+        # a doubtful send is not at the head, and its rank gets no blame
         batch = [self.p2p(0, "send 1->0", 1, "scheduled"), self.p2p(1, "recv 1<-0", 1, "scheduled")]
         self.job(self.active(call(4, state="scheduled")), self.active(*batch, self.p2p(3, "send 1->0", 2, "scheduled"),
                                                                       called=4))
         self.assertEqual(self.rows("SELECT state, culprit FROM hang_ranks('job') WHERE rank = 1"), [("idle", None)])
         self.assertEqual(self.code("job"), "unknown")
-        # nor for the order of its calls
+        # nor is the order of its calls blamed
         groups = {name: {"name": name, "desc": f"G{name}", "ranks": "[0, 1, 2]"} for name in "01"}
         first, second = (call(4 + i, state="scheduled", process_group=(str(i), f"G{i}"), pg_id=i, collective_seq_id=5)
                          for i in range(2))
@@ -321,7 +322,7 @@ class Rules(Hangs):
             self.job(of(), of(), of(**fields))
             self.assertEqual(self.culprits("job"), {2: "mismatch"})
             self.assertEqual(self.texts("job")[0], f"Wait: rank 2 {what}; 2 of 3 ranks wait.")
-            self.job(of(), of(**fields), dump([call(0)], ranks=three))  # one against one, of three
+            self.job(of(), of(**fields), dump([call(0)], ranks=three))  # one against one, out of three
             self.assertEqual((self.culprits("job"), self.code("job")), ({}, "mismatch_one_of"))
         self.job(of(), of(input_sizes=[[2, 4]]), of(output_sizes=[[1]]))
         self.assertEqual(self.code("job"), "all_in")
@@ -404,7 +405,7 @@ class Rules(Hangs):
         self.assertIn("Rank 1 called last all_reduce at train.py:2 step.", self.texts("job"))
 
     def many(self, count, missing):
-        """Dumps of so many ranks, of which some did not call the second op."""
+        """Dumps of this many ranks, some of which did not call the second operation."""
         ranks = range(count)
         for rank in ranks:
             entries = [call(0)] if rank in missing else [call(0), call(1, state="scheduled")]
@@ -431,7 +432,7 @@ class Rules(Hangs):
              "Caution: nothing has timed out: if the dumps were taken on demand, the job may only be slow.")])
 
     def test_i24_twelve_lines(self):
-        for pair in range(20):  # 20 groups, in each of which a rank has not called
+        for pair in range(20):  # 20 groups, each with one rank that has not called
             group = {"0": {"name": str(pair), "desc": "x" * 60, "ranks": str([2 * pair, 2 * pair + 1])}}
             for rank in (2 * pair, 2 * pair + 1):
                 entries = [call(0, process_group=(str(pair), "x" * 60))] if rank % 2 == 0 else []
@@ -486,7 +487,7 @@ class SameAnswers(Hangs):
 
 class Hostile(Hangs):
     def test_bytes_that_are_changed(self):
-        """Rows or one error, whatever the bytes are."""
+        """Changed bytes give rows or one error."""
         rng = random.Random(7)
         job = hung_job(2001)
         for i in range(series(60, 600)):

@@ -1,5 +1,6 @@
-"""trace_host_factor and the types that differ: L6 and L7 read a second time, in Python on the events; what is planted;
-warps."""
+"""trace_host_factor and differences in types (L6 and L7): an independent implementation in Python on the events,
+planted changes, and time warps.
+"""
 import glob
 import json
 import math
@@ -16,11 +17,10 @@ COLUMNS = ("kind, outcome, name, shapes, types, counts, factor, low, high, opera
            " explained_time, beyond_time")
 
 
-# ---- the rules, a second time
-# ------------------------------------------------------------------------------------------
+# ---- an independent implementation of the rules ------------------------------
 
 def operators_of(db, trace):
-    """({(name, shapes, types): [runs, us of self time]} a step, of the steady steps of the lowest rank)"""
+    """{(name, shapes, types): [runs, us of self time]} per step, over the steady steps of the lowest rank."""
     windows = set(db.execute("SELECT DISTINCT rank, iteration FROM trace_step_time(?, NULL, NULL, 'annotation')",
                              (trace,)))
     sums = defaultdict(lambda: [0, 0])
@@ -36,8 +36,8 @@ def operators_of(db, trace):
 
 
 def load(mine, theirs):
-    """{column: value} of the host, and {operator: factor}"""
-    for place in (1, 2):  # what only one side has recorded
+    """{column: value} of the host, and {operator: factor}."""
+    for place in (1, 2):  # recorded on one side only
         if not all(any(key[place] is not None for key in side) for side in (mine, theirs)):
             mine, theirs = (merged(side, place) for side in (mine, theirs))
     both = {key: theirs[key][1] / mine[key][1] for key in mine
@@ -75,7 +75,7 @@ def is_float(name):
 
 
 def retyped(mine, theirs):
-    """(type, type, share) of the largest change of types; None: there is none."""
+    """(type, type, share) of the largest change of types, or None."""
     sides = [{key: time for key, (_, time) in side.items() if (key[2] or "").startswith("[")}
              for side in (mine, theirs)]
     wholes = [sum(side.values()) for side in sides]
@@ -97,11 +97,10 @@ def retyped(mine, theirs):
     return min(((*change, share) for change, share in shares.items()), key=lambda row: (-row[2], row[:2]), default=None)
 
 
-# ---- programs at random
-# ------------------------------------------------------------------------------------------------
+# ---- random programs ---------------------------------------------------------
 
 def program(operators, steps=4, base=0):
-    """Steps of operators, one in another: (name, us, shapes, types, us of one inside)."""
+    """Steps of nested operators: (name, us, shapes, types, us of an inner one)."""
     events, at = [], base
     for number in range(steps):
         begin = at
@@ -193,7 +192,7 @@ class Rules(InFolder):
                  for number, us in enumerate((10, 20, 30, 40, 40, 50))]
 
     def pair(self, *changes, operators=None):
-        """Test's operators with each change (factor, types) in turn."""
+        """Test's operators cycle through the changes (factor, types)."""
         operators = operators or self.OPERATORS
         write("a.json", program(operators))
         write("b.json", program([(name, us * changes[i % len(changes)][0], shapes, changes[i % len(changes)][1]
@@ -218,11 +217,13 @@ class Rules(InFolder):
             self.assertEqual(self.pair(*((factor, None) for factor in factors)), (outcome, text), factors)
 
     def test_one_operator_that_is_slower_is_no_load(self):
-        """Not even the longest."""
+        """One slower operator is not load, even if it is the longest."""
         self.assertEqual(self.pair(*[(1, None)] * 5, (20, None)), ("no change", None))
 
     def test_other_shapes_beside_load(self):
-        """Steps are all longer, or all shorter: the verdict is clear if load leaves a quarter of that (C7.3)."""
+        """C7.3: all steps are longer, or all are shorter. The verdict is clear if load leaves a quarter of the
+        difference.
+        """
         for factor, shapes, us, said in ((2, [[8, 8]], 200, "test is slower, as load explains"),
                                          (2, [[16, 8]], 200, "test is slower, as load explains"),
                                          (2, [[16, 8]], 3000, "test is slower here"),
@@ -254,7 +255,7 @@ class Rules(InFolder):
         self.assertEqual(self.types(), [("yes", "types differ: float -> c10::Half in 100 % of operators' time")])
 
     def test_types_without_shapes(self):
-        """Argument shapes = 0 leaves args unread."""
+        """With shapes = 0, args are not read, and types still work."""
         self.pair((1, ["double", "double", "Scalar"]))
         self.assertEqual(self.rows("SELECT 1 FROM trace_comparability('a.json', 'b.json') WHERE topic = 'types'"
                                    " AND shapes = 0"), [])
@@ -265,7 +266,7 @@ class Rules(InFolder):
             self.types()
 
     def test_types_of_device_work(self):
-        """One caution about types, not two."""
+        """Types of device work give one caution, not two."""
         def trace(types):
             return document(*[step(0, 0, 900),
                               event("aten::mm", 10, 20, args={"Input Dims": [[8]], "Input type": types}),
@@ -315,7 +316,7 @@ class Recordings(unittest.TestCase):
                              else [], pair)
 
     def test_no_load_is_other_work(self):
-        """The controls are recordings of one program under ten loads."""
+        """Load never counts as other work: the controls are recordings of one program under ten loads."""
         controls = sorted(glob.glob(os.path.join(self.folder, "*", "control")))
         self.assertGreater(len(controls), 8)
         for pair in zip(controls, controls[1:]):

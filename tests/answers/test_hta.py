@@ -1,10 +1,9 @@
 """The transcription of HTA's analyses against HTA's own output.
 
-hta.py computes in plain Python what HolisticTraceAnalysis does. Here it must
-give HTA's rows, for every trace and analysis that HTA's output is there of; where
-HTA gave none, or raised an exception, it must give none or raise one. The order
-of rows aside, and up to a billionth. And each of HTA's defects can be put right
-by itself: small traces show what it does, and what is right.
+hta.py implements in plain Python what HolisticTraceAnalysis does. It must give HTA's rows for every trace and analysis
+with recorded output. Where HTA gave no rows or an exception, it must do the same. The order of rows may differ, and
+numbers by a billionth. Each of HTA's defects can be corrected separately: small traces show its effect and the right
+result.
 """
 import csv
 import functools
@@ -36,7 +35,7 @@ def read(path):
 
 
 def in_order(rows):
-    """Rows by all columns; the numbers only nearly, for they need not be the same to the last bit."""
+    """Rows ordered by all columns, numbers only approximately, because they may differ in the last bits."""
     def spelt(row):
         return [(value is not None, f"{value:.6g}" if isinstance(value, float | int) else str(value))
                 for _, value in sorted(row.items())]
@@ -58,7 +57,7 @@ class GoldenTrace:
         return load(corpus("hta", *self.path.split("/")))
 
     def check(self, analysis, compute):
-        """`compute` gives the rows; there is no golden file where HTA gave none."""
+        """`compute` gives the rows; where HTA gave none, there is no golden file."""
         try:
             path = golden(self.folder, f"{analysis}.csv")
         except unittest.SkipTest:
@@ -98,7 +97,7 @@ class GoldenTrace:
                      "linked": sum(row[3] for row in rows)} for (rank, cat, stream), rows in groups.items()]
 
         whole = {}
-        for row in read(golden(self.folder, "loaded_summary.csv")):  # by iteration, which no analysis here asks for
+        for row in read(golden(self.folder, "loaded_summary.csv")):  # by iteration, which no analysis here needs
             del row["iteration"]
             key = row["rank"], row["cat"], row["stream"]
             if key not in whole:
@@ -170,10 +169,10 @@ class GoldenTrace:
 
 
 class Overlaid(GoldenTrace):
-    """A trace small enough for HTA to have marked its sequences in it."""
+    """A trace small enough that HTA has marked its sequences in it."""
 
     def test_overlaid_sequences(self):
-        """Of sequences of one kernel and more only the five most frequent are there."""
+        """HTA marks only the five most frequent sequences of one or more kernels."""
         path = golden(self.folder, "get_frequent_cuda_kernel_sequences.overlay.csv")
         with open(path, newline="", encoding="utf-8") as file:
             expected = dict(item for row in csv.DictReader(file) for item in json.loads(row["patterns"]).items())
@@ -187,7 +186,7 @@ class Counters:
     """A trace to which HTA has added counters."""
 
     def test_trace_with_counters(self):
-        """HTA writes times as the files have them: those of the series and one number more."""
+        """HTA writes times as they are in the files, and one number more for the series."""
         expected = read(golden(self.folder, "generate_trace_with_counters.csv"))
         found = hta.trace_with_counters(self.trace(), "all")
         shift = min(row["ts"] for row in expected) - min(row["ts"] for row in found)
@@ -247,7 +246,7 @@ def names(trace):
 
 
 def column(analysis, *columns):
-    """An analysis cut down to some columns, in order."""
+    """An analysis reduced to some columns, in order."""
     def compute(trace):
         rows = [tuple(row[name] for name in columns) for row in analysis(trace)]
         return sorted(row[0] for row in rows) if len(columns) == 1 else dict(rows)
@@ -255,7 +254,7 @@ def column(analysis, *columns):
 
 
 def in_us(*events):
-    """A trace that is one of nanoseconds to HTA: one time has a fraction."""
+    """A trace that HTA treats as one in ns, because one time has a fraction."""
     return made.document(*events, event("fraction", 0.5, 0))
 
 
@@ -275,7 +274,7 @@ BACKWARD = [step(1, 0, 1000), event("## backward ##", 100, 800, cat="user_annota
 
 
 def launched(name, ts, correlation, stream=7):
-    """An operator, its launch and the kernel."""
+    """An operator with its launch and kernel."""
     return [event(name, ts, 50), launch(ts + 10, 5, correlation), kernel("k", ts + 100, 10, correlation, stream)]
 
 
@@ -283,7 +282,7 @@ def annotation(name, ts, dur, stream):
     return event(name, ts, dur, cat="gpu_user_annotation", pid=0, tid=stream, args={"stream": stream})
 
 
-# switch: (documents, analysis, what HTA gives, what is right[, arguments of load])
+# switch: (documents, analysis, HTA's result, the right result[, arguments of load])
 CASES = {
     "D1": ([made.document(step(1, 5000, 100), step(2, 5100, 100), event("late", 5900, 1, args={}))], names,
            ["ProfilerStep#1", "ProfilerStep#2", "late"], ["ProfilerStep#1", "ProfilerStep#2"], {"include_last": True}),
@@ -371,7 +370,7 @@ CASES = {
 
 
 class Defects(unittest.TestCase):
-    """Each switch by itself changes what it is said to change."""
+    """Each switch alone has exactly its own effect."""
 
     def compute(self, documents, analysis, right, arguments):
         with tempfile.TemporaryDirectory() as folder:

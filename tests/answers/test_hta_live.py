@@ -1,9 +1,9 @@
-"""HTA itself, as PyPI has it, against the queries and the differences of sql/HTA.md.
+"""HTA itself, from PyPI, against the queries and the differences of sql/HTA.md.
 
-hta_live.py runs HTA. What it gives must be what hta.py gives with HTA's defects, so hta.py stays HTA's transcription in
-the version that people install; and with the defects put right that DIFFERS names, each of them needed, hta.py gives
-tracediff's rows. So each difference that HTA.md lists for a call is there, and there is no other one. Each defect by
-itself is shown by the trace that test_hta.py made for it, in CASES.
+hta_live.py runs HTA. With HTA's defects, hta.py must give the same output, so it stays a transcription of the version
+that people install. With the defects corrected that DIFFERS names, hta.py must give tracediff's rows, and each of these
+corrections must be needed. So the list of differences per call in HTA.md is complete and has nothing extra. The traces
+in CASES of test_hta.py show each defect alone.
 """
 import functools
 import itertools
@@ -24,9 +24,9 @@ import test_hta
 from support import ROOT, connect, corpus, slowest
 
 PYTHON = os.path.join(ROOT, "build", "hosts", "hta", "bin", "python")
-# rules that are no defects of HTA: where times count from, what a row is, forward and backward
+# rules that are not defects of HTA: the origin of times, the meaning of a row, forward and backward
 OTHERS = frozenset({"T2", "rows", "backward"})
-# What this version calls a kernel, and a launch; the later one that hta.py transcribes has more names.
+# Kernels and launches in this version; the later version that hta.py transcribes knows more names.
 NAMES = {"QUEUE_LAUNCHES": hta.QUEUE_LAUNCHES - {"cuLaunchKernelEx"},
          "HTA_COMMUNICATION": re.compile(r"nccl.*Kernel"), "HTA_MEMORY": re.compile(r"Memcpy|Memset|dma"),
          "HTA_NO_COMPUTATION": re.compile(r"nccl.*Kernel|.*Memcpy|Memset|.*Sync")}
@@ -35,7 +35,7 @@ ARGUMENTS = {"time_spent_blocked_on_full_queue": {"max_queue_length": 1},
 OF_ALL_RANKS = {"temporal_breakdown", "gpu_kernel_type_breakdown", "gpu_kernel_breakdown",
                 "gpu_user_annotation_breakdown",
                 "comm_comp_overlap"}
-# HTA's call: the table functions that HTA.md has for it
+# HTA's call: the table functions that HTA.md lists for it
 CALLS = {"get_temporal_breakdown": ["temporal_breakdown"],
          "get_idle_time_breakdown": ["idle_time_breakdown", "idle_interval_stats"],
          "get_gpu_kernel_breakdown": ["gpu_kernel_type_breakdown", "gpu_kernel_breakdown"],
@@ -51,7 +51,7 @@ CALLS = {"get_temporal_breakdown": ["temporal_breakdown"],
 ANALYSES = list(itertools.chain(*CALLS.values()))
 EXAMPLE = os.path.join("examples", "gpu", "test")
 
-# trace: the differences that set the rows of an analysis apart; without an entry there are none
+# trace: the differences between the rows of an analysis; no entry means no difference
 DIFFERS = {
     EXAMPLE: {
         "temporal_breakdown": "D4 D7 D24", "idle_time_breakdown": "D4 D7 D25",
@@ -95,7 +95,7 @@ DIFFERS = {
 
 
 def without_steps_in_stream_0(trace):
-    """D5 in this version; in later ones operators of stream 0 have their step."""
+    """D5 in this version; in later ones, operators of stream 0 have their step."""
     for row in trace.rows:
         if row.stream == 0:
             row.iteration = None
@@ -105,7 +105,7 @@ DEFECTS = {**test_golden.DEFECTS, "D5": without_steps_in_stream_0, "D24": lambda
 
 
 def live(command, *arguments):
-    """What hta_live.py prints."""
+    """Output of hta_live.py."""
     if not os.path.exists(PYTHON):
         raise unittest.SkipTest("HolisticTraceAnalysis is not installed: run make setup-hosts")
     done = subprocess.run([PYTHON, os.path.join(ROOT, "tests", "oracles", "hta_live.py"), command, *arguments],
@@ -117,7 +117,7 @@ def live(command, *arguments):
 
 
 def transcribed(analysis, path, right):
-    """hta.py's rows, with the names of columns that tracediff has; or the exception's name."""
+    """hta.py's rows with the columns that tracediff has, or the name of the exception."""
     arguments = dict(ARGUMENTS.get(analysis, {}), **({} if analysis in OF_ALL_RANKS else {"ranks": "all"}))
     try:
         return test_differs.renamed(getattr(hta, analysis)(test_differs.load(path, right), **arguments))
@@ -126,7 +126,9 @@ def transcribed(analysis, path, right):
 
 
 def comparable(analysis, rows):
-    """An exception is no rows; stretches of no length are in HTA's table by accident; an integer is a number."""
+    """Normalises: an exception becomes no rows, zero-length stretches go (they are in HTA's table by accident), and
+    integers become numbers.
+    """
     if isinstance(rows, str):
         return []
     rows = [{column: float(value) if isinstance(value, int) else value for column, value in row.items()}
@@ -137,7 +139,7 @@ def comparable(analysis, rows):
 
 
 def difference(analysis, found, expected):
-    """Nothing, or the first difference; columns that are not expected do not matter."""
+    """Returns nothing, or the first difference; unexpected columns are ignored."""
     found, expected = comparable(analysis, found), comparable(analysis, expected)
     if len(found) != len(expected):
         return f"{len(found)} rows, not {len(expected)}"
@@ -177,12 +179,12 @@ class Traces(unittest.TestCase):
         self.own = functools.partial(test_differs.Differs.own, self)
 
     def check(self, *paths):
-        """Paths, and the names that DIFFERS has for them."""
+        """Paths, and their names in DIFFERS."""
         answers = live("one", *(path for _, path in paths))
         for name, path in paths:
             steps = [{"iteration": iteration} for iteration, in self.db.execute(
                 "SELECT DISTINCT iteration FROM trace_steps(?) ORDER BY iteration", (path,))]
-            # HTA leaves out the last, but for D7
+            # HTA leaves out the last one, except with D7
             self.assertIn(answers[path]["get_profiler_steps"], (steps, steps[:-1]), name)
             for analysis in ANALYSES:
                 with self.subTest(name, analysis=analysis):
@@ -211,7 +213,7 @@ class Traces(unittest.TestCase):
 
 @slowest
 class Pairs(unittest.TestCase):
-    """TraceDiff, which hta.py does not have: the oracle's rows with the defects applied, as test_golden.py does it."""
+    """TraceDiff, which hta.py lacks: the oracle's rows with the defects applied, like in test_golden.py."""
 
     def check(self, control, test, *named):
         answers, db = live("pair", control, test), connect()
@@ -268,7 +270,9 @@ class Pairs(unittest.TestCase):
 @slowest
 @mock.patch.multiple(hta, **NAMES)
 class Defects(unittest.TestCase):
-    """HTA has each defect: on the trace that shows it, HTA gives what hta.py gives with it, and not what is right."""
+    """HTA has each defect: on the trace that shows it, HTA gives the result of hta.py with the defect, not the right
+    one.
+    """
 
     def test_each(self):
         with tempfile.TemporaryDirectory() as place:
@@ -297,10 +301,10 @@ class Defects(unittest.TestCase):
             return type(error).__name__
 
     def check(self, answer, folder, options):
-        """HTA's rows of every analysis are hta.py's, and so are the events that it has loaded."""
+        """HTA's rows of every analysis equal hta.py's, and so do the events that it loads."""
         trace = self.given(lambda trace: trace, hta.load, folder, (), **options)
         if isinstance(trace, str) or isinstance(answer, str):
-            self.assertEqual((type(trace), type(answer)), (str, str))    # which exception it is does not matter
+            self.assertEqual((type(trace), type(answer)), (str, str))  # any exception
             return
         for analysis in ANALYSES:
             arguments = dict(ARGUMENTS.get(analysis, {}), **({} if analysis in OF_ALL_RANKS else {"ranks": "all"}))
@@ -318,14 +322,14 @@ class Defects(unittest.TestCase):
 
 @slowest
 class Others(made.InFolder):
-    """Defects that no switch of hta.py has, and those of D that nothing here shows."""
+    """Defects without a switch in hta.py, and the differences D that nothing here shows."""
 
     STEPS = test_hta.STEPS
     GIVEN = {"D18": [0, 1], "D19": [[4, 4, 4], [8, 8, 8]], "D21": "ValueError", "D22": ["", "##"],
              "D32": ["aten::other"], "D33": "ValueError", "D34": ["0_with_counters.json"],
              "D35": [["other", "others"], ["other", "others", "outer"]], "D37": True, "D38": "Exception"}
-    NEWER = {"D31": ["outer", ""]}          # later versions give the kernel of the other stream the annotation, too
-    NOT_SHOWN = {"D13", "D14", "D36"}       # without a counterpart in tracediff
+    NEWER = {"D31": ["outer", ""]}  # later versions also give the annotation to the other stream's kernel
+    NOT_SHOWN = {"D13", "D14", "D36"}  # without a counterpart in tracediff
 
     def write(self, name, *documents):
         for number, document in enumerate(documents):
@@ -355,7 +359,7 @@ class Others(made.InFolder):
         self.write("written", made.document(made.event("op", 0, 1), *launched("op", 10, 1)))
         self.write("rank3", ranked(3, made.event("op", 0, 1), *launched("op", 10, 1)))
         given = live("others", self.folder)
-        same, = (row for row in given.pop("D20") if row["name"] == "nccl")      # which tracediff does, too
+        same, = (row for row in given.pop("D20") if row["name"] == "nccl")  # tracediff does this, too
         self.assertEqual((same["Control_counts"], same["Control_total_duration"]), (3, 110))
         self.assertEqual(self.rows("SELECT control_counts, control_total_duration"
                                    " FROM compare_traces('same_name', 'same_name')"
