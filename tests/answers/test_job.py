@@ -1,6 +1,6 @@
-"""The path of a job (rules Q): trace_job_path, and the ranks 'job' of trace_step_time and trace_step_path. Against
-recorded answers (GOLDEN), against the rules word for word (oracle_job.py) on random jobs, by what must not matter, and
-on jobs made by hand.
+"""The path of a job (Q1 to Q10): trace_job_path, and the ranks 'job' of trace_step_time and trace_step_path. They are
+compared with recorded answers (GOLDEN) and with the rules word for word (oracle_job.py) on random jobs, under changes
+that must not matter, and on jobs made by hand.
 """
 import csv
 import glob
@@ -31,7 +31,7 @@ SCHEDULE = ("SELECT iteration, rank, ts_ns, dur_ns, waiting_rank, collective, qu
 
 
 class Golden(InFolder):
-    """golden/job: ns by iteration, rank, class and name; gaps have no names in them."""
+    """golden/job: ns by iteration, rank, class and name; its gaps have no names."""
 
     def check(self, name, path, iterations):
         with open(golden("job", f"{name}.csv"), newline="", encoding="utf-8") as lines:
@@ -52,7 +52,7 @@ class Golden(InFolder):
 
 
 class Random(InFolder):
-    """Random jobs: C and the oracle give the same to the ns."""
+    """C and the oracle give the same ns on random jobs."""
 
     COUNT = int(os.environ.get("RANDOM_TRACES") or series(40, 600))
 
@@ -95,7 +95,7 @@ class Random(InFolder):
             self.assertGreater(seen[what], count // 20, what)
 
     def check_schedule(self, job):
-        """The rows of trace_job_path, where the path stays on its rank joined."""
+        """Compares the rows of trace_job_path, after joining stretches on one rank."""
         found, counts = [], self.rows("SELECT DISTINCT not_matched, not_tied FROM trace_job_path('job', NULL, 'all')")
         for iteration, rank, ts, dur, waiting, collective, queued in self.rows(SCHEDULE, "job"):
             if dur:
@@ -113,7 +113,7 @@ class Random(InFolder):
         self.assertEqual(counts, [(job.not_matched, len(job.ranks) - len(job.tied))])
 
     def check_collectives(self, job):
-        """trace_job_clocks has the offsets of Q3, and trace_collectives the times by one clock (W2 to W4)."""
+        """Checks the offsets of trace_job_clocks (Q3), and the times of trace_collectives on one clock (W2 to W4)."""
         steps = {each.step for rank in job.ranks.values() for each in rank.collectives} if len(job.ranks) > 1 else set()
         steps |= {window.iteration for window, _ in job.ranks[job.reference].windows} | {None}
         offsets = {step: job.offsets(step) for step in steps}
@@ -125,7 +125,7 @@ class Random(InFolder):
             self.assertEqual(self.rows("SELECT DISTINCT iteration FROM trace_job_clocks('job')"),
                              self.rows("SELECT DISTINCT iteration FROM trace_step_time('job', 'job')"))
         if self.value("SELECT count(DISTINCT rank) FROM trace_files('job')") > len(job.ranks):
-            return  # others are without steps
+            return  # the others have no steps
         matched = defaultdict(list)
         by_device = any(not each.on_host for rank in job.ranks.values() for each in rank.collectives)
         for number, rank in job.ranks.items():
@@ -153,7 +153,7 @@ class Random(InFolder):
             " FROM trace_collectives('job', 'all', 'all')")}, expected)
 
     def check_paths(self):
-        """trace_step_path cuts the same time; its sums over the trace have no ranks."""
+        """Checks that trace_step_path divides the same time; its sums over the trace have no ranks."""
         classes = ("SELECT {}, class, sum(time_ns) FROM trace_step_{}(?, 'job', 'all'{})"
                    " WHERE time_ns > 0 OR class IS NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3")
         self.assertEqual(self.rows(classes.format("iteration, rank", "path", ""), "job"),
@@ -172,12 +172,12 @@ SCHEDULED = ("iteration, seq, rank, ts_ns, dur_ns, waiting_rank, collective, pro
 
 
 class Apart(InFolder):
-    """Jobs whose files are asked one by one (Q7.3): the rows of one process, to the ns."""
+    """Q7.3: jobs whose files are queried one by one give the rows of one process, to the ns."""
 
     COUNT = series(20, 400)
 
     def schedule(self, paths, order="random()"):
-        """What trace_job_schedule makes of the rows of each file, in any order."""
+        """trace_job_schedule on the rows of all files, in any order."""
         self.db.execute("DROP TABLE IF EXISTS temp.said")
         self.db.execute("CREATE TEMP TABLE said AS SELECT * FROM trace_job_ranks('none') WHERE 0")
         for path in paths:
@@ -185,7 +185,7 @@ class Apart(InFolder):
         return self.value(f"SELECT trace_job_schedule({ROW}) FROM (SELECT * FROM temp.said ORDER BY {order})")
 
     def path_of(self, schedule):
-        """The rows of trace_job_path: stretches that steps of their rank cut are joined."""
+        """The rows of trace_job_path, after joining stretches that the rank's steps divide."""
         rows = []
         for row in json.loads(schedule):
             row = tuple(row[name] for name in SCHEDULED.split(", "))
@@ -230,7 +230,7 @@ class Apart(InFolder):
         self.assertGreater(cut, self.COUNT // 10)
 
     def test_ranks_of_several_files(self):
-        """Cycles of a rank, whose steps overlap in time: of two, the one that starts last counts."""
+        """When the cycles of a rank have steps that overlap in time, the one that starts last counts."""
         for seed in range(self.COUNT // 2):
             with self.subTest(seed=seed):
                 random.seed(seed)
@@ -258,7 +258,7 @@ class Apart(InFolder):
         self.assertEqual(json.loads(self.schedule(["job/c.json"])), [])
 
     def test_ranks_without_steps_are_left_out(self):
-        """Q1.2"""
+        """Q1.2: ranks without steps are left out."""
         write("job/a.json", document(event("op", 1, 5), distributedInfo={"rank": 0}))
         write("job/b.json", document(step(4, 0, 10), event("op", 1, 5), distributedInfo={"rank": 1}))
         self.assertEqual(self.path_of(self.schedule(["job/a.json", "job/b.json"])),
@@ -312,7 +312,7 @@ class Apart(InFolder):
                  changed(changed(step_row, 3, None), 2, "b"))):
             wrong = "SELECT {}({}) FROM (VALUES {})"
             for function, given in itertools.product(
-                    # SQLite goes on after an error
+                    # SQLite continues after an error
                     AGGREGATES, (rows, rows[::-1], [*rows, exposed] if len(rows) == 1 else rows)):
                 with self.subTest(said):
                     self.assert_error(f"{function}: {said}", wrong.format(
@@ -338,7 +338,7 @@ class Apart(InFolder):
 
 
 class Same(InFolder):
-    """What must not matter: jobs in which nothing is lost."""
+    """Changes that must not matter, on jobs without lost work."""
 
     COUNT = series(25, 150)
 
@@ -369,7 +369,7 @@ class Same(InFolder):
                                           for i, rank, ts, dur, waiting, *rest in schedule])
 
     def started_at_once(self):
-        """Whether two ranks start a collective at the same ns: then the lower one is taken to be the last (Q5.3)."""
+        """Whether two ranks start a collective at the same ns; the lower one then counts as last (Q5.3)."""
         job = oracle_job.Job(oracle.read_trace("job"), "device")
         for window, _ in job.ranks[job.reference].windows:
             offset = job.offsets(window.iteration)
@@ -391,8 +391,9 @@ class Same(InFolder):
 
     @staticmethod
     def waiting(events):
-        """A rank that is at each collective before the one of these events, and computes nothing; None if there are
-        others."""
+        """A rank that reaches each collective of these events first and computes nothing; None if there are other
+        collectives.
+        """
         if any(each.get("args", {}).get("Process Group Name", "0") != "0" for each in events):
             return None
         return [{**each, "ts": round(each["ts"] - 1000, 3), "dur": round(each["dur"] + 1000, 3)}
@@ -400,14 +401,14 @@ class Same(InFolder):
                 for each in events if each["cat"] != "kernel" or each["name"].startswith("nccl")]
 
     def test_a_rank_that_waits_everywhere(self):
-        """The highest one; it is there before the lowest one."""
+        """An idle highest rank, which arrives before the lowest one, changes nothing."""
         for _, made in self.jobs():
             waits = self.waiting(made[0])
             if waits:
                 self.assertEqual(self.asked({**made, 50: waits}), self.asked(made))
 
     def compared(self, control, test):
-        """The diff of two jobs, by default; (rank of) rows, and what summary says."""
+        """The default diff of two jobs as (rank of) rows, and the text of the summary."""
         for side, made in zip(SIDES, (control, test)):
             shutil.rmtree(side, ignore_errors=True)
             write_ranks(side, made)
@@ -418,7 +419,7 @@ class Same(InFolder):
             " WHERE kind IN ('verdict', 'cause') AND rank IS NULL")
 
     def test_diffs_by_default(self):
-        """None of these matters to a diff of two jobs."""
+        """None of these changes matters to a diff of two jobs."""
         asked = 0
         for rng, made in self.jobs():
             slow = rng.choice(list(made))
@@ -439,7 +440,7 @@ class Same(InFolder):
                                              for side in (made, test))),
                              (parts, [new[rank] for rank in ranks], causes))
             waits = self.waiting(made[0])
-            if waits:  # its own steps have no work of the device
+            if waits:  # its own steps have no device work
                 self.assertEqual(self.compared({**made, 50: waits}, {**test, 50: waits})[0], parts)
         self.assertGreater(asked, self.COUNT // 6)
 
@@ -470,11 +471,13 @@ class Sums(InFolder):
 
 
 class Made(InFolder):
-    """Jobs made by hand; times are us of the true time, with a clock for each rank."""
+    """Jobs made by hand; times are us of true time, and each rank has its clock."""
 
     @staticmethod
     def put(folder, programs, steps):
-        """Programs by rank: (ahead, [(name, start, end, stream, group, launched), ...] or fewer of these)."""
+        """Programs by rank: (ahead, [(name, start, end, stream, group, launched), ...]), where trailing fields may be
+        missing.
+        """
         ranks = {}
         for number, (ahead, works) in enumerate(programs):
             ranks[number] = rank = Recorder(Clock(1000 * ahead))
@@ -506,14 +509,14 @@ class Made(InFolder):
         return name, start, end, stream, group, launched
 
     def test_the_rank_that_comes_last_is_on_the_path(self):
-        """Rank 1 computes longer; its clock is ahead."""
+        """The rank that arrives last is on the path: rank 1 computes longer, and its clock is ahead."""
         parts, schedule = self.job((0, [self.compute(10, 60), self.comm(60, 120)]),
                                    (5000, [self.compute(10, 100), self.comm(100, 120)]), steps=((0, 120),))
         self.assertEqual(parts, {0: [(0, "ncclAllReduce", 20.0), (1, "gemm", 90.0)]})
         self.assertEqual(schedule, [(1, 100.0, 0, "ncclAllReduce", None), (0, 20.0, None, None, None)])
 
     def test_a_pipeline_of_send_and_receive(self):
-        """Three stages, forward and backward: the path goes back through each."""
+        """In a pipeline of three stages, forward and backward, the path goes back through each stage."""
         def send(start, end, pair):
             return self.comm(start, end, "ncclDevKernel_SendRecv", pair, 21)
 
@@ -534,7 +537,7 @@ class Made(InFolder):
                          [(0, 1), (1, 2), (2, 1), (1, 0), (0, None)])
 
     def test_a_broadcast_that_is_over_on_its_root(self):
-        """Rank 1 joins it when it has ended on rank 0, which waits for nobody."""
+        """Rank 1 joins a broadcast that has ended on its root, rank 0, which waits for nobody."""
         parts, schedule = self.job(
             (0, [self.comm(20, 30, "ncclBroadcast"), self.compute(30, 100), self.comm(100, 110)]),
             (0, [self.compute(10, 60), self.comm(60, 65, "ncclBroadcast"), self.comm(70, 110)]), steps=((0, 110),))
@@ -549,8 +552,9 @@ class Made(InFolder):
                                      (1, "gemm", 50.0)]})
 
     def test_a_queued_collective_is_late_because_of_the_one_before(self):
-        """Rank 1 computes all the time; its all-reduce begins when the all-gather before it ends, which rank 2 began
-        last."""
+        """A queued collective is late because of the one before: rank 1 computes all the time, and its all-reduce
+        begins when the previous all-gather ends, which rank 2 began last.
+        """
         parts, schedule = self.job(
             (0, [self.comm(40, 100, group="0-1")]),
             (3, [self.compute(10, 95), self.comm(50, 90, "ncclAllGather", "1-2"), self.comm(90, 100, group="0-1")]),
@@ -560,7 +564,9 @@ class Made(InFolder):
                                     (0, 10.0, None, None, None)])
 
     def test_a_wait_in_a_collective_that_another_one_follows(self):
-        """The second one waits for nobody: all ranks start it when the first one ends, to which rank 1 is late."""
+        """Rank 1 is late to the first collective. The second one waits for nobody, because all ranks start it when the
+        first one ends.
+        """
         last = self.comm(100, 120, "ncclAllGather")
         parts, schedule = self.job((0, [self.compute(10, 30), self.comm(30, 100), last]),
                                    (0, [self.compute(10, 90), self.comm(90, 100), last]), steps=((0, 120),))
@@ -568,7 +574,7 @@ class Made(InFolder):
         self.assertEqual(schedule, [(1, 90.0, 0, "ncclAllReduce", None), (0, 30.0, None, None, None)])
 
     def test_a_rank_that_was_recorded_from_a_later_step_on(self):
-        """Before that the path goes on with the reference, and from there with others."""
+        """Before a rank's recording starts, the path follows the reference; from then on it includes the others."""
         early = [self.compute(110, 120, launched=102), self.comm(120, 180, launched=102)]
         parts, schedule = self.job(
             (0, [self.compute(10, 30), self.comm(30, 60), *early]),
@@ -582,14 +588,18 @@ class Made(InFolder):
                                     (0, 10.0, None, None, None)])
 
     def test_a_wait_that_small_kernels_cut(self):
-        """Rank 0 waits from 20 to 120 with a kernel in between; rank 1 comes at 110."""
+        """Small kernels do not end a wait: rank 0 waits from 20 to 120 with a kernel in between, and rank 1 arrives at
+        110.
+        """
         parts, _ = self.job(
             (0, [self.comm(20, 120), self.compute(60, 63, "small")]),
             (0, [self.compute(10, 110), self.comm(110, 120)]), steps=((0, 120),))
         self.assertEqual(parts, {0: [(0, "ncclAllReduce", 10.0), (1, "gemm", 100.0)]})
 
     def test_times_are_rounded(self):
-        """What waits for a collective seems to start up to 1 us before it ends: a kernel, another collective."""
+        """A kernel or collective that waits for a collective can seem to start up to 1 us before the collective ends,
+        by rounding.
+        """
         for early, waits in ((0.001, True), (1, True), (1.001, False)):
             for after in (self.compute(120 - early, 150), self.comm(120 - early, 150, "ncclAllGather")):
                 parts, _ = self.job((0, [self.compute(10, 30), self.comm(30, 120), after]),
@@ -597,7 +607,9 @@ class Made(InFolder):
                 self.assertEqual((1, "gemm", 100.0) in parts[0], waits, (early, after))
 
     def test_groups_of_one_name_are_told_apart_by_their_ranks(self):
-        """Two pairs with groups of the same name: matched by it, all would seem to wait for rank 3."""
+        """Two pairs of ranks with groups of one name are distinguished by their ranks; by name alone, all would seem to
+        wait for rank 3.
+        """
         ranks = {}
         for number, computes in enumerate((60, 40, 20, 90)):
             ranks[number] = rank = Recorder()
@@ -610,7 +622,7 @@ class Made(InFolder):
         self.assertEqual(self.rows("SELECT DISTINCT rank, not_tied FROM trace_job_path('job', NULL, 'all')"), [(0, 2)])
 
     def test_a_lost_collective(self):
-        """The group of the step is not matched, on both ranks; the rest is."""
+        """When a collective is lost, its group is not matched in that step on both ranks, and everything else is."""
         work = [self.compute(10, 20), self.comm(20, 30), self.comm(40, 50), self.comm(60, 100, group="1")]
         parts, _ = self.job((0, work), (0, [self.compute(10, 90), work[1], self.comm(90, 100, group="1")]),
                             steps=((0, 100),))
@@ -619,7 +631,7 @@ class Made(InFolder):
 
 
 class OnHosts(InFolder):
-    """Q10: jobs without device work, made by hand; times are us of the true time. The step is [0, 200)."""
+    """Q10: jobs without device work, made by hand; times are us of true time, and the step is [0, 200)."""
 
     def job(self, *programs):
         """Programs by rank: [(name, start, end) or (name, start, end, fields), ...]. gloo runs on thread 2."""
@@ -636,17 +648,17 @@ class OnHosts(InFolder):
         for row in self.rows("SELECT rank, dur, waiting_rank, collective FROM trace_job_path('job', NULL, 'all')"
                              " ORDER BY seq"):
             if found and found[-1][0] == row[0] and found[-1][2] is None:
-                row = (row[0], found.pop()[1] + row[1], *row[2:])  # a transfer has a row of its own
+                row = (row[0], found.pop()[1] + row[1], *row[2:])  # a transfer has its own row
             found.append(row)
         return found
 
-    OTHERS = [("gloo:all_reduce", 195, 196), ("gloo:all_reduce", 197, 198)]  # hidden by work; for the clocks
+    OTHERS = [("gloo:all_reduce", 195, 196), ("gloo:all_reduce", 197, 198)]  # hidden by work; used for the clocks
     LATE = [("slow", 10, 90), ("c10d::allreduce_", 90, 91), ("gloo:all_reduce", 92, 100), ("next", 102, 200), *OTHERS]
     HOPS = [(1, 92.0, 0, "gloo:all_reduce"), (0, 108.0, None, None)]
     STAYS = [(0, 200.0, None, None)]
 
     def waiting(self, ends=100, goes_on=101, within=()):
-        """A rank that waits from 21 on, and sees the collective end at `ends`."""
+        """A rank that waits from 21 on and sees the collective end at `ends`."""
         return [("op", 10, 20), ("c10d::allreduce_", 20, 21), ("gloo:all_reduce", 22, ends), *within,
                 ("next", goes_on, 200),
                 *self.OTHERS]
@@ -669,7 +681,9 @@ class OnHosts(InFolder):
             self.assertEqual(found, expected, (ends, goes_on))
 
     def test_the_transfer_is_communication(self):
-        """From the last start, or that of the wait, to the end; what the thread does after the end is not."""
+        """The transfer lasts from the last start, or from the start of the wait, to the end; later work of the thread
+        is not communication.
+        """
         def reduces(since, ends, goes_on):
             return [("op", 10, 40), ("gloo:all_reduce", since, ends), ("next", goes_on, 200), *self.OTHERS]
         for first, second, expected in ((reduces(22, 100, 130), self.LATE, 8.0), (reduces(22, 100, 130), None, 60.0),
@@ -695,7 +709,9 @@ class OnHosts(InFolder):
                          [(1, 92.0, 0, "mpi:all_reduce"), (0, 108.0, None, None)])
 
     def test_nobody_waits_for_what_work_hides(self):
-        """The all-reduce ends within an operator, and the gaps before it are short."""
+        """Nobody waits for a collective that work hides: the all-reduce ends within an operator, and the gaps before it
+        are short.
+        """
         hidden = [("gloo:all_reduce", 22, 100), *((f"op{i}", 22 + 10 * i, 30 + 10 * i) for i in range(16)),
                   *self.OTHERS]
         self.assertEqual(self.job(hidden, self.LATE), self.STAYS)
@@ -710,14 +726,15 @@ class OnHosts(InFolder):
             self.assertEqual([rank for rank, *_ in found][-2:], [waits_for, 0])
 
     def test_a_collective_that_was_queued_behind_another(self):
-        """One gap for two: the second one starts on rank 0 last, where it had to wait for the first."""
+        """One gap covers two queued collectives: rank 0 starts the second one last, because it waited for the first."""
         queued = [("op", 10, 20), ("gloo:all_reduce", 22, 100), ("gloo:all_reduce", 100.5, 120), ("next", 121, 200)]
         late = [("slow", 10, 80), ("gloo:all_reduce", 81, 100), ("gloo:all_reduce", 82, 120), ("next", 121, 200)]
         self.assertEqual(self.job(queued, late), [(1, 81.0, 0, "gloo:all_reduce"), (0, 119.0, None, None)])
 
     def test_a_clock_that_is_not_exact(self):
-        """By the ends of the others rank 1 started 12 us after the end on rank 0, which so would not have waited for
-        it. In an all-reduce it did; a broadcast may be over on its root."""
+        """By the other ranks' ends, rank 1 started 12 us after the end on rank 0, so rank 0 would not have waited for
+        it. In an all-reduce it did wait; a broadcast can be over on its root.
+        """
         others = [(name, start - 20, end - 20) for name, start, end in self.OTHERS]
         for kind, expected in (("all_reduce",
                                 [(0, 20.0, None, None), (1, 81.0, 0, "gloo:all_reduce"), (0, 99.0, None, None)]),
@@ -728,7 +745,7 @@ class OnHosts(InFolder):
             self.assertEqual(found, expected, kind)
 
     def test_a_rank_that_was_late_in_the_step_before(self):
-        """Rank 1 sleeps at the end of step 0. There are 2 us between its steps, as a profiler takes them."""
+        """Rank 1 sleeps at the end of step 0. Its steps are 2 us apart, which is typical of profilers."""
         ranks = {}
         for number, length in ((0, 100), (1, 170)):
             ranks[number] = [step(0, 0, length), step(1, length + 2, 298 - length), step(2, 302, 98)]
@@ -765,7 +782,7 @@ class OnHosts(InFolder):
 
 
 class Recorded(InFolder):
-    """examples/gloo: recordings with one thing planted in one rank, on a machine that had other work to do."""
+    """examples/gloo: recordings with one change planted in one rank, on a machine with other load."""
 
     def test_the_first_cause_is_the_planted_one_and_its_rank(self):
         for world, test, name, rank in (("two", "loader", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
@@ -779,7 +796,9 @@ class Recorded(InFolder):
             self.assertEqual(found, [("host", name, rank, 1)], (world, test))
 
     def test_ranks_wait_for_the_rank_in_which_it_is_planted(self):
-        """In every step, for the time that it takes; nothing is left unmatched."""
+        """In every step, ranks wait for the rank with the planted change, for its full time, and nothing stays
+        unmatched.
+        """
         for world, test, rank in (("two", "loader", 1), ("three", "loader", 1), ("three", "operator", 2)):
             found = self.rows("SELECT iteration, sum(dur) FILTER (WHERE rank = ?2) > 60000, max(not_matched),"
                               " max(not_tied)"
@@ -789,12 +808,12 @@ class Recorded(InFolder):
 
 
 class Answers(InFolder):
-    """Two such jobs, of which one has a slower rank: the first cause is what is slower, with its rank."""
+    """The first cause of two jobs, one of which has a slower rank, is the slower work with its rank."""
 
     put, compute, comm = map(staticmethod, (Made.put, Made.compute, Made.comm))
 
     def answer(self, program, slower, end, steps=None):
-        """The causes of 1 us or more, and what trace_collectives says of the rank that the others wait for."""
+        """The causes of 1 us or more, and the row of trace_collectives about the awaited rank."""
         for side, by in (("control", 0), ("test", slower)):
             self.put(side, program(by), steps(by) if steps else ((0, end + by),))
         causes = self.rows("SELECT name, round(diff_time, 3), rank FROM trace_step_causes('control', 'test')"
@@ -809,7 +828,7 @@ class Answers(InFolder):
         return causes
 
     def test_a_stage_of_a_pipeline(self):
-        """Three stages, the last of which is slower: the first two receive later."""
+        """In a pipeline of three stages the last one is slower, so the first two receive later."""
         def move(start, end, pair, stream):
             return self.comm(start, end, "ncclDevKernel_SendRecv", pair, stream)
 
@@ -824,7 +843,7 @@ class Answers(InFolder):
         self.assertEqual(self.answer(program, 25, 200), [("fb2", 25, 2)])
 
     def test_a_broadcast_that_is_over_on_its_root(self):
-        """Rank 1 comes to it late, and makes nobody wait; rank 0 is slower after it."""
+        """Rank 1 is late to a broadcast and makes nobody wait; rank 0 is slower after it."""
         def program(by):
             return ((0, [self.comm(20, 30, "ncclBroadcast"), self.compute(30, 100 + by),
                          self.comm(100 + by, 110 + by)]),
@@ -832,7 +851,7 @@ class Answers(InFolder):
         self.assertEqual(self.answer(program, 15, 110), [("gemm", 15, 0)])
 
     def test_a_queue_of_collectives(self):
-        """Rank 2 is slower; rank 1, for which rank 0 waits, is late because of the one before in its queue."""
+        """Rank 2 is slower. Rank 0 waits for rank 1, which is late because of the previous collective in its queue."""
         def program(by):
             return ((0, [self.comm(40, 100 + by, group="0-1")]),
                     (3, [self.compute(10, 95), self.comm(50, 90 + by, "ncclAllGather", "1-2"),
@@ -847,8 +866,9 @@ class Answers(InFolder):
                          " WHERE abs(diff_time) >= 1")
 
     def test_a_rank_that_is_late_while_others_hide_the_start(self):
-        """Rank 1 is late to the all-reduce. Rank 0 computes until 100 and waits longer then, and rank 1 does not: the
-        transfer is as long as before, so no cause is communication."""
+        """Rank 1 is late to the all-reduce. Rank 0 computes until 100 and then waits longer, while rank 1 does not
+        wait. The transfer takes as long as before, so no cause is communication.
+        """
         def program(by):
             return ((0, [self.compute(10, 50), self.comm(50, 130 + by), self.compute(50, 100, "other")]),
                     (0, [self.compute(10, 60 + by), self.comm(60 + by, 130 + by),
@@ -862,7 +882,7 @@ class Answers(InFolder):
         self.assertEqual(self.kinds(program, 20, 130), [("communication", "ncclAllReduce", 20, None)])
 
     def test_a_rank_that_was_recorded_from_a_later_step_on(self):
-        """Its step is the second one: it is slower there, which is half as much a step."""
+        """The rank's recorded step is the second one. It is slower only there, so per step the difference halves."""
         def program(by):
             early = [self.compute(110, 120, launched=102), self.comm(120, 180 + by, launched=102)]
             return ((0, [self.compute(10, 30), self.comm(30, 60), *early]),
@@ -925,7 +945,9 @@ class Asked(InFolder):
                               " nanoseconds", f"SELECT * FROM {call}")
 
     def test_copies_that_are_named_like_collectives(self):
-        """They are none, neither with the name of a collective nor before one; what has their name is one still."""
+        """Copies with the name of a collective, or before one, are not collectives; other work with such a name is
+        one.
+        """
         for rank in (0, 1):
             write(f"a/rank{rank}.json", document(
                 step(0, 0, 100), *(launch(number, 1, number) for number in (1, 2, 3)),
@@ -956,7 +978,7 @@ class Asked(InFolder):
                           "SELECT * FROM trace_ops('a', 'job')")
 
     def test_the_cause_is_on_the_path_and_not_the_wait_for_it(self):
-        """examples/gpu: what is planted on rank 1, and the transfer, not the wait of rank 0 for both."""
+        """examples/gpu: causes are the planted work on rank 1 and the transfer, not the wait of rank 0 for both."""
         found = Counter()
         for sign, side in ((-1, "control"), (1, "test")):
             for name, ns in self.rows("SELECT name, sum(time_ns) / 4 FROM trace_step_time(?, 'job') GROUP BY name",
@@ -969,7 +991,7 @@ JOB_FUNCTIONS = ("trace_step_diff", "trace_step_causes", "trace_tree_diff", "tra
 
 
 class Default(InFolder):
-    """Q1.4: without ranks, which ranks two traces are compared by."""
+    """Q1.4: the default ranks of a comparison of two traces."""
 
     def put(self, side, rank, *events, cut=False, part=""):
         path = f"{side}/rank{rank}{part}.json"
@@ -987,7 +1009,7 @@ class Default(InFolder):
 
     @staticmethod
     def collective(at):
-        """It ties the ranks."""
+        """A collective that ties the ranks together."""
         return [launch(at, 5, 10 ** 6 + at), kernel("ncclAllReduce", at + 10, 20, 10 ** 6 + at, 20)]
 
     def both(self, ranks):
@@ -1002,12 +1024,12 @@ class Default(InFolder):
                          *given)[0]
 
     def check(self, control, test, *given):
-        """Every function without ranks gives what it gives with these."""
+        """Checks that every function without ranks gives the result for these ranks."""
         marks = ", ?" * len(given)
         for function in JOB_FUNCTIONS:
             found = self.rows(f"SELECT * FROM {function}('control', 'test', NULL, NULL{marks})", *given)
             asked = self.rows(f"SELECT * FROM {function}('control', 'test', ?, ?{marks})", control, test, *given)
-            if function == "trace_summary":  # which says who is left out, and of ranks that are no job how they differ
+            if function == "trace_summary":  # it lists left-out ranks, and differences of ranks without a job
                 found, asked = ([row[5:9] for row in rows if row[1] == "verdict"] for rows in (found, asked))
             if function == "trace_verdict":
                 found, asked = ([row[:25] for row in rows] for rows in (found, asked))
@@ -1059,7 +1081,9 @@ class Default(InFolder):
         self.check(0, 2)
 
     def bad(self, number, why):
-        """Rank `number` of test is bad, of four: it is left out by default, and an error of an explicit job."""
+        """Rank `number` of test's four ranks is bad: by default it is left out, and in an explicit job it is an
+        error.
+        """
         others = [rank for rank in range(4) if rank != number]
         job = f"job {str(others).replace(' ', '')}"
         self.assertEqual(self.taken(), (job, job, 3, f"left out of the job: rank {number} ({why})"))
@@ -1089,7 +1113,7 @@ class Default(InFolder):
             self.bad(number, "no steps in test")
 
     def test_no_rank_has_steps(self):
-        """T12.3: each is taken whole, also beside a trace with steps."""
+        """T12.3: when no rank has steps, each is taken whole, also beside a trace with steps."""
         for rank in range(3):
             self.put("control", rank, event("op", 10, 100), *self.collective(50))
             self.put("test", rank, event("op", 10, 120), *self.collective(50))
@@ -1111,7 +1135,7 @@ class Default(InFolder):
                 self.rows(f"SELECT * FROM {function}('control', 'test')")
 
     def phased(self, side, rank, *phases, slower=1):
-        """Steps of a server, which say their phase."""
+        """Steps of a server, with their phase."""
         names = {"prefill": "execute_context_1(64)_generation_0(0)", "decode": "execute_context_0(0)_generation_8(8)"}
         events = []
         for number, phase in enumerate(phases):
@@ -1138,7 +1162,9 @@ class Default(InFolder):
                                    " NULL, NULL, 'decode', 'decode') WHERE class = 'compute'"), [("op", 2, 2)])
 
     def test_a_phase_that_a_rank_of_an_explicit_job_lacks(self):
-        """Steps are those of the reference; only the own differences of ranks are of their own."""
+        """The steps of an explicit job are those of the reference, even if a rank lacks a phase; only differences per
+        rank use the rank's own steps.
+        """
         for side, slower in zip(SIDES, (1, 2)):
             self.phased(side, 0, *["prefill", "decode"] * 3, slower=1)
             self.phased(side, 1, *["prefill", "decode"] * 3, slower=slower)
@@ -1151,7 +1177,9 @@ class Default(InFolder):
                           "SELECT * FROM trace_step_causes('control', 'test', 'job', 'job', 'idle', 'idle')")
 
     def test_that_nothing_ties(self):
-        """Q1.6: each rank is compared with itself, also if some of them are tied."""
+        """Q1.6: ranks that no collective ties together are each compared with themselves, also if some of them are
+        tied.
+        """
         def put(*by_rank, tied=0):
             for side in (0, 1):
                 shutil.rmtree(SIDES[side], ignore_errors=True)
@@ -1204,7 +1232,7 @@ class Default(InFolder):
                 self.rows(f"SELECT * FROM {function}('control', 'test')")
 
     def test_a_job_of_some_ranks(self):
-        """It is the job of a folder that has only these."""
+        """A job of some ranks equals the job of a folder with only these ranks."""
         for seed in range(series(10, 60)):
             made = made_job(2 * 10 ** 6 + seed, 6, whole=True)
             some = sorted(random.Random(seed).sample(list(made), min(len(made), 2 + seed % 3)))
@@ -1226,7 +1254,7 @@ class OnlyRank(InFolder):
     COUNT = series(12, 150)
 
     def pairs(self):
-        """Jobs of one program, in which a kernel of one rank, or of all, takes longer."""
+        """Jobs of one program in which a kernel takes longer, on one rank or on all."""
         for seed in range(self.COUNT):
             rng = random.Random(f"only rank {seed}")
             made = made_job(3 * 10 ** 6 + seed, 4, whole=True)
@@ -1236,7 +1264,7 @@ class OnlyRank(InFolder):
                            else each
                            for each in events] for rank, events in made.items()}
             if seed % 4 == 0 and len(test) > 1:
-                test.pop(max(test))  # 'job' is asked for all the same
+                test.pop(max(test))  # 'job' is selected anyway
             for side, events in (("control", made), ("test", test)):
                 shutil.rmtree(side, ignore_errors=True)
                 write_ranks(side, events)
@@ -1282,7 +1310,7 @@ class OnlyRank(InFolder):
         self.assertGreater(seen, self.COUNT * 3 // 4)
 
     def test_a_rank_with_exactly_half_of_it(self):
-        """Integers are summed, so that no rounding decides."""
+        """A rank with exactly half of a difference is handled exactly: integers are summed, so no rounding decides."""
         write_halves()
         found = self.rows("SELECT name, only_rank FROM trace_step_diff('control', 'test') WHERE class = 'compute'"
                           " ORDER BY name")
@@ -1291,7 +1319,9 @@ class OnlyRank(InFolder):
                                    " WHERE name LIKE 'k%'"), [(None,)])
 
     def test_an_operator_with_another_name_in_test(self):
-        """Q8.4: its kernel is the same, and 30 us longer on rank 1 only, for which the other rank waits."""
+        """Q8.4: an operator has another name in test, but the same kernel, which takes 30 us longer on rank 1 only; the
+        other rank waits for it.
+        """
         def work(number, operator, us):
             at, end = 2000 * number, 2000 * number + 400
             return [step(number, at, 1990), event(operator, at + 10, 30), launch(at + 15, 5, 2 * number),
@@ -1309,7 +1339,7 @@ class OnlyRank(InFolder):
                                        " WHERE class = 'compute' AND diff_time <> 0", *sides), [("changed", 1, diff)])
 
     def test_a_queue_of_kernels_that_went(self):
-        """Q8.4: what the device waited in the queue for a kernel of control, it does for that of test."""
+        """Q8.4: the launch latency behind a kernel that only control has moves to test's kernel."""
         pair = [os.path.join(EXAMPLES, "gpu", side) for side in SIDES]
         for sides, diff in ((pair, -4.4), (pair[::-1], 4.4)):
             self.assertEqual(self.rows("SELECT kind, round(diff_time, 6) FROM trace_step_causes(?, ?, 'job', 'job')"
@@ -1331,7 +1361,7 @@ class OnlyRank(InFolder):
                          [("aten::embedding_dense_backward",)])
 
     def test_it_is_the_rank_of_causes(self):
-        """Of parts that are causes by themselves."""
+        """Causes have the only rank, even for parts that are individual causes."""
         pair = [os.path.join(EXAMPLES, "gpu", side) for side in SIDES]
         parts = dict(self.rows("SELECT class || ' ' || name, only_rank"
                                " FROM trace_step_diff(?, ?, NULL, NULL, NULL, NULL, 'top_op')", *pair))

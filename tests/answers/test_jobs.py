@@ -1,5 +1,6 @@
-"""Jobs of several ranks that once had a wrong answer: each knows what was planted. They do not ship; made jobs for the
-rules that they led to."""
+"""Jobs of several ranks that once had a wrong answer, each with its planted cause, and generated jobs for the rules
+that resulted (such as W9, W10, A18 and L2.7). The first do not ship.
+"""
 import json
 import os
 import random
@@ -28,7 +29,7 @@ class Found(InFolder):
         return self.causes[0]
 
     def check_gain(self, *causes):
-        """Both the differences and the gains of these causes add up to the effect."""
+        """Checks that differences and gains of these causes both add up to the effect."""
         for column in (4, 5):
             self.assertAlmostEqual(sum(cause[column] for cause in causes) / self.effect, 1, delta=0.05)
 
@@ -88,7 +89,7 @@ class Found(InFolder):
                                            " makes +0.611 ms")
 
     def test_pp_middle_stage(self):
-        """A pipeline: sends and receives are matched by the calls of the host (Q2.5)."""
+        """Q2.5: in a pipeline, sends and receives are matched by the host's calls."""
         self.ask("pp_middle_stage")
         flash = [cause for cause in self.causes if "lash" in (cause[2] or "") or "dot_product" in (cause[2] or "")]
         self.assertEqual(self.causes[0], flash[0])
@@ -111,7 +112,7 @@ class Found(InFolder):
         self.assertTrue(self.cautions[-1].startswith("caution: gains are not known: "), self.cautions)
 
     def test_unfused_optimizer_queued(self):
-        """The line that knows leads (C16.6)."""
+        """C16.6: the line with the known change leads."""
         kind, _, _, _, diff, gain, text = self.ask("unfused_optimizer_queued")
         self.assertEqual(kind, "replaced")
         self.assertLess(diff, 0)
@@ -131,7 +132,7 @@ class Found(InFolder):
         self.assertAlmostEqual(gelu[5], 0.2897, places=3)
 
     def test_gloo_barrier_wrong_rank(self):
-        """Only test has the annotation `logging`, so it names nothing (L13)."""
+        """L13: only test has the annotation `logging`, so it names nothing."""
         *_, rank, _, _, text = first = self.ask("gloo_barrier_wrong_rank")
         self.assertEqual(rank, 1)
         self.assertIn("between aten::item and c10d::barrier", text)
@@ -158,8 +159,9 @@ KERNELS = {"all_reduce": "AllReduce_Sum_f32_RING_LL", "all_gather": "AllGather_R
 class Made(InFolder):
     def side(self, folder, calls, elements, us, collective="all_reduce", ranks=2, kernel_name=None, channels=8,
              pairs=None):
-        """Ranks that compute 300 us per step and then communicate, all with all. With `pairs`, neighbours do so before:
-        us by pair."""
+        """Ranks that compute for 300 us per step and then communicate, all with all. With `pairs`, neighbours
+        communicate first; it gives us per pair.
+        """
         name = f"ncclDevKernel_{kernel_name or KERNELS[collective]}"
         for rank in range(ranks):
             events, at, number = [], 100, 1
@@ -217,19 +219,21 @@ class Rates(Made):
         self.assertEqual(self.first(), "8 -> 2 channels, 40.0 -> 25.0 GB/s, same bytes")
 
     def links(self, pairs, us=100):
-        """The caution of W10, if pairs of ranks take so many us, after 100 each, and all together so many after 100."""
+        """The caution of W10, when pairs of ranks take this many us instead of 100, and all together take this many
+        instead of 100.
+        """
         self.side("a", 1, 10 ** 6, 100, ranks=2 * len(pairs), pairs=[100] * len(pairs))
         self.side("b", 1, 10 ** 6, us, ranks=2 * len(pairs), pairs=pairs)
         return self.rows("SELECT words FROM trace_summary('a', 'b') WHERE code = 'links'")
 
     def test_slow_links(self):
-        """W10"""
+        """W10: a caution names slow links."""
         self.assertEqual(self.links([100, 250]), [("groups with ranks 2 and 3 have 0.4 times the bandwidth, others 1.0:"
                                                    " look at their links",)])
         self.assertEqual(self.links([200, 200], 200), [("all 3 process groups have 0.5 times the bandwidth: the whole"
                                                         " network is slower",)])
-        self.assertEqual(self.links([200, 400], 300), [])  # not alike
-        self.assertEqual(self.links([100, 100, 200, 200]), [])  # nothing in common
+        self.assertEqual(self.links([200, 400], 300), [])  # different
+        self.assertEqual(self.links([100, 100, 200, 200]), [])  # no common rank
 
     def test_four_fifths_are_kept(self):
         for us, lost in ((125, False), (126, True)):
@@ -242,8 +246,9 @@ class Rates(Made):
             self.assertEqual(self.first().endswith(", same bytes"), same)
 
     def network(self, folder, rng, partitions, slow=None):
-        """A job whose ranks communicate in one group of each partition, 100 us; 250 in those of a slow rank, but in the
-        first partition, which is that within a node."""
+        """A job whose ranks communicate in one group per partition. Calls take 100 us, but 250 us in the groups of a
+        slow rank, except in the first partition, which is within a node.
+        """
         ranks = sum(map(len, partitions[0]))
         ready, events = [400] * ranks, [[] for _ in range(ranks)]
         numbers = [1] * ranks
@@ -272,7 +277,9 @@ class Rates(Made):
             write(f"{folder}/rank{rank}.json", document(*events[rank], distributedInfo={"rank": rank}))
 
     def test_slow_links_of_random_jobs(self):
-        """A slow rank is named, in jobs of 8 to 64 ranks with up to six groups each; without one, nothing is."""
+        """In random jobs of 8 to 64 ranks with up to six groups each, the slow rank is named; without one, no rank
+        is.
+        """
         for seed in range(series(2, 20)):
             rng = random.Random(seed)
             ranks = rng.choice((8, 16) if seed < 2 else (8, 16, 32, 64))
@@ -316,7 +323,7 @@ class Rates(Made):
 
 
 class HostNodes(InFolder):
-    """A18: a callback of the host in a graph holds up the device."""
+    """A18: a callback of the host in a graph delays the device."""
 
     def side(self, path, us):
         events = []
@@ -343,7 +350,7 @@ class HostNodes(InFolder):
 
 
 class Replaced(Made):
-    """L2.7"""
+    """L2.7: replaced work."""
 
     def test_collectives_that_take_over_from_another(self):
         self.side("a", 1, 10 ** 6, 200)

@@ -1,5 +1,5 @@
-"""What examples/joins.md cannot show: that its queries find what is planted, to the nanosecond, and that the gate of
-examples/joins/gate.sh says everything by its exit status, whatever is in its arguments.
+"""examples/joins.md: its queries find the planted changes to the nanosecond, and the exit status of
+examples/joins/gate.sh gives the whole result, whatever its arguments contain.
 """
 import csv
 import os
@@ -32,7 +32,7 @@ class Data(unittest.TestCase):
 
 
 class Document(unittest.TestCase):
-    """The statements of the document, on its tables, which are read here as .import reads them."""
+    """The statements of the document on its tables, which are read here like .import does."""
 
     def setUp(self):
         self.addCleanup(os.chdir, os.getcwd())
@@ -104,7 +104,7 @@ class Document(unittest.TestCase):
                          [(0, 26, 26, 26, 1005), (1, 26, 25, 25, 1410)])
 
     def test_no_query_is_a_cross_product(self):
-        """Samples are looked up in the index."""
+        """Queries look up samples in the index; none is a cross product."""
         self.run_blocks(2)
         for number in (3, 4, 6):
             plan = "\n".join(row[3] for row in self.db.execute(f"EXPLAIN QUERY PLAN {self.blocks[number]}"))
@@ -116,13 +116,13 @@ class Document(unittest.TestCase):
 @test_documents.RUNS
 class Gate(made.InFolder):
     def gate(self, *arguments, shell="sh", **environment):
-        """Exit status, stdout, stderr."""
+        """Exit status, stdout and stderr."""
         done = subprocess.run([shell, GATE, *arguments], capture_output=True, text=True, check=False, encoding="utf-8",
                               env={**os.environ, "TRACEDIFF": EXTENSION, **environment})
         return done.returncode, done.stdout, done.stderr
 
     def trace(self, path, *durations, rank=0, world=1, extra=(), device="A"):
-        """A trace with a step for each duration of its kernel, us."""
+        """A trace with a step for each duration of its kernel, in us."""
         events, now = [], 0
         for number, duration in enumerate(durations):
             events += [made.step(number, now, duration + 40), made.event("op", now + 5, 20),
@@ -135,7 +135,7 @@ class Gate(made.InFolder):
         return path
 
     def test_examples(self):
-        """As the document prints it."""
+        """The examples give what the document prints."""
         os.chdir(ROOT)
         status, said, errors = self.gate("examples/gpu/control", "examples/gpu/test")
         self.assertEqual((status, errors), (1, ""))
@@ -150,7 +150,7 @@ class Gate(made.InFolder):
             0, "pass: 3.735 -> 3.052 ms per step, mean -18.3 %, median -18.3 % (limits: +5 % and +0.1 ms)\n", ""))
 
     def test_both_limits_count(self):
-        pair = self.trace("a", *[1000] * 6), self.trace("b", *[1100] * 6)   # 0.1 ms and 9.5 % longer
+        pair = self.trace("a", *[1000] * 6), self.trace("b", *[1100] * 6)  # 0.1 ms and 9.5 % longer
         for limits, status in ((("9", "0.09"), 1), (("10", "0.09"), 0), (("9", "0.11"), 0), (("0", "0"), 1),
                                (("9.5",), 0), (("9", "0.1"), 0), (("9", "0.099999"), 1)):
             self.assertEqual(self.gate(*pair, *limits)[0], status, limits)
@@ -163,7 +163,7 @@ class Gate(made.InFolder):
         self.assertIn("caution: step 4 of test is left out: 4.8 times as long; more of op", said)
 
     def test_of_what_varies_more_it_is_not_known(self):
-        """As trace_summary says."""
+        """If the rest varies more, the answer is unknown, like in trace_summary."""
         pair = self.trace("a", *[1000, 1000, 1400, 1000, 1200,
                                  1000]), self.trace("b", *[1000, 1100, 1400, 1200, 1300, 1000])
         status, said, errors = self.gate(*pair, "1", "0.01")

@@ -1,5 +1,6 @@
-"""The parts of steps are found once, and kept with their files: what was asked before must not change an answer, and
-costs nothing again. The reference is the same question on a connection of its own."""
+"""The parts of steps are computed once and kept with their files. Earlier queries must not change an answer, and a
+repeated query must cost nothing. The reference is the same query on a new connection.
+"""
 import os
 import random
 import re
@@ -17,7 +18,7 @@ LEVELS = ("op", "top_op", "module", "annotation", "kernel")
 
 
 def question(rng, one, other):
-    """A question about the parts of one trace, or of two."""
+    """A query for the parts of one trace or of two."""
     ranks, iterations = rng.choice(("NULL", "'all'", "'job'", "'job'")), rng.choice(("NULL", "'all'", "1"))
     clock, steps = rng.choice(("NULL", "NULL", "'host'")), rng.choice(("NULL", "NULL", "'profiler'", "'ProfilerStep*'"))
     sides = f"'{one}', '{other}', {ranks}, {ranks}, {iterations}, {iterations}"
@@ -42,7 +43,7 @@ def answer(db, sql):
 
 
 def fresh(sql):
-    """The answer on a connection of its own."""
+    """The answer on a new connection."""
     db = connect()
     rows = answer(db, sql)
     db.close()
@@ -118,7 +119,7 @@ class Kept(InFolder):
             self.assertEqual(found[thread], expected + expected)
 
     def large(self, name, ranks=1):
-        """Steps of many operators, of which each has a name of its own."""
+        """Steps of many operators with different names."""
         for rank in range(ranks):
             events = []
             for number in range(3):
@@ -131,7 +132,7 @@ class Kept(InFolder):
             write(f"{name}/{rank}.json", {"distributedInfo": {"rank": rank}, **document(*events)})
 
     def test_more_parts_than_are_kept(self):
-        """Of each part 64 bytes, for each event 8: of three events a part, most are found again."""
+        """A part takes 64 bytes and an event 8. With three events per part, most parts are computed again."""
         self.large("a", 2)
         for sql in ("SELECT * FROM trace_step_time('a', 'all', 'all')",
                     "SELECT * FROM trace_step_path('a', 'job', 'all')",
@@ -162,7 +163,7 @@ class Kept(InFolder):
 
 
 class Once(unittest.TestCase):
-    """How often the time of a file is attributed."""
+    """Counts how often the time of a file is attributed."""
 
     def assert_attributed(self, most, *statements):
         db = connect()
@@ -173,7 +174,7 @@ class Once(unittest.TestCase):
         db.close()
 
     def test_a_summary_and_a_page(self):
-        """The page shows both ranks, and of rank 0 the steps, too, that are not steady. Gains name the lags."""
+        """The page shows both ranks, and for rank 0 also the steps that are not steady. Gains name the lags."""
         sides = f"'{EXAMPLES}/gpu/control', '{EXAMPLES}/gpu/test'"
         for gains in 0, 1:
             for most, function in (2, "trace_summary"), (6, "trace_diff_report"):
@@ -181,7 +182,7 @@ class Once(unittest.TestCase):
                                        f"SELECT * FROM {function}({sides}, 0, 0) WHERE gains = {gains}")
 
     def test_a_job(self):
-        """Each rank by itself, and the path over all of them; gains name the lags."""
+        """For a job, each rank is attributed once, and so is the path over all ranks; gains name the lags."""
         sides = f"'{EXAMPLES}/gpu/control', '{EXAMPLES}/gpu/test'"
         for gains in 0, 1:
             self.assert_attributed(8 + 2 * gains,

@@ -1,4 +1,6 @@
-"""Snapshots of PyTorch's allocator (M): recorded answers, the oracle on random snapshots, files and ranks, errors."""
+"""Snapshots of PyTorch's allocator (M1 to M11): recorded answers, the oracle on random snapshots, files and ranks, and
+errors.
+"""
 import csv
 import gzip
 import json
@@ -28,7 +30,7 @@ class Memory(InFolder):
 
 
 class Recorded(Memory):
-    """The answers that were recorded for real snapshots."""
+    """The recorded answers for real snapshots."""
 
     def compare(self, file, sql, *arguments):
         with open(golden("memory", file), encoding="utf-8") as lines:
@@ -64,10 +66,10 @@ class Recorded(Memory):
 
 
 class BesideATrace(Memory):
-    """examples/memory/gpu has snapshots of the runs in examples/gpu, by the same clock (generate_memory_pair.py)."""
+    """examples/memory/gpu has snapshots of the runs in examples/gpu, on the same clock (generate_memory_pair.py)."""
 
     def test_the_operator_at_the_time_of_an_allocation_is_that_of_its_frames(self):
-        """Joined by time: the innermost operator of the trace around each alloc."""
+        """Joined by time, the innermost operator of the trace around each alloc is the one in its frames."""
         for side in ("control", "test"):
             for rank in (0, 1):
                 trace, path = (os.path.join(EXAMPLES, *parts, side) for parts in (("gpu",), ("memory", "gpu")))
@@ -94,7 +96,7 @@ class BesideATrace(Memory):
 
 
 class Oracle(Memory):
-    """Random snapshots, and the rules read a second time."""
+    """Random snapshots against an independent implementation of the rules."""
 
     def compare_device(self, number, device, path):
         one = "FROM memory_files(?) WHERE device = ?"
@@ -178,7 +180,7 @@ class Oracle(Memory):
                 lines = self.rows("SELECT kind, text, diff_bytes FROM memory_summary('control.pickle', 'test.pickle')")
                 self.assertLessEqual(len(lines), 12)
                 self.assertTrue(all(len(text) <= 100 for _, text, _ in lines), lines)
-                if lines[0][1].endswith("is not known"):  # no events
+                if lines[0][1].endswith("is not known"):  # without events
                     self.assertIn(0, [len(max(x, key=lambda device: device.peak_bytes).events) for x in (a, b) if x])
                     self.assertEqual({kind for kind, _, _ in lines}, {"verdict", "caution"})
                     continue
@@ -230,7 +232,7 @@ class Summary(Memory):
                          ("verdict", "the peak is the same: 0.00 MB", 0, 0, 0))
 
     def test_amounts_that_megabytes_would_not_show(self):
-        """Are in kB or bytes, beside larger ones in MB or GB."""
+        """Small amounts are in kB or bytes, next to large ones in MB or GB."""
         for side, sizes in (("a", (50_000, 2_000_000_000)), ("b", (50_003, 2_004_000_000)),
                             ("c", (54_000, 2_000_000_000))):
             for number, size in enumerate(sizes):
@@ -248,7 +250,7 @@ class Summary(Memory):
                          [("caution: a file contradicts itself: see the problems in memory_files",)])
 
     def test_a_peak_that_is_not_known(self):
-        """A snapshot with segments and without events tells what is allocated at the end, but no peak."""
+        """A snapshot with segments but no events gives the memory at the end, but no peak."""
         ended = {"device_traces": [], "segments": [{"device": 0, "address": 512, "total_size": 512, "blocks": [
             {"address": 512, "size": 512, "requested_size": 50, "state": "active_allocated"}]}]}
         self.dump("a/rank0.pickle", self.sized(7))
@@ -265,7 +267,7 @@ class Summary(Memory):
                                    " WHERE kind IN ('peak', 'cause', 'rest', 'reserved')"), [(0,)])
 
     def test_pinned_memory_of_the_host(self):
-        """M3.4: device -1, beside the devices; its events are in one list, or in several."""
+        """M3.4: pinned host memory is device -1, next to the devices; its events are in one list or several."""
         def pinned(size, several):
             events = [{"action": "alloc", "addr": 64, "size": size, "time_us": 5},
                       {"action": "free_completed", "addr": 64, "size": size},
@@ -289,7 +291,7 @@ class Summary(Memory):
         self.assertEqual(self.rows("SELECT device, phase, control_bytes, test_bytes FROM memory_diff('b', 'a', 'phase')"
                                    " WHERE phase <> 'cached and rounded'"),
                          [(-1, "unknown", 0, 2_000_000), (-1, "before", 0, 30), (0, "unknown", 7, 7)])
-        # of two ranks, the one with the highest peak of a device is the worst
+        # of two ranks, the one whose device has the highest peak is the worst
         self.dump("a/rank1.pickle", self.sized(8))
         self.assertEqual(self.rows("SELECT DISTINCT rank FROM memory_peak('a', 'phase', 'worst')"), [(1,)])
         self.dump("c/rank0.pickle", {"segments": [], "device_traces": [], **{
@@ -341,8 +343,10 @@ class Summary(Memory):
                           "SELECT * FROM memory_summary('a', 'b', 12)")
 
     def test_what_is_reserved(self):
-        """At the peak, also where a part of it was freed; by the peak where segments were not recorded. Whether it fits
-        is not said: no snapshot has the memory of its device."""
+        """Reserved memory counts at the peak, also where a part of it was freed; without recorded segments it is
+        computed from the peak. The answer never claims that a run fits, because no snapshot has the device's memory
+        size.
+        """
         def run(reserved, asked):
             segment = {"action": "segment_alloc", "addr": 1, "size": reserved, "stream": 0}
             return {"segments": [], "device_traces": [[
@@ -361,8 +365,9 @@ class Summary(Memory):
                              [("reserved at the peak: " + said, max(control), max(test))])
 
     def test_more_parts(self):
-        """The most causes can be chosen; the lines always add up, in bytes and blocks, and causes are rows of
-        memory_diff."""
+        """At most, all causes can be selected. Lines always add up in bytes and blocks, and causes are rows of
+        memory_diff.
+        """
         for seed in range(series(3, 100)):
             self.dump("a/rank0.pickle", snapshot(2 * seed))
             self.dump("b/rank0.pickle", snapshot(2 * seed + 1))
@@ -377,7 +382,7 @@ class Summary(Memory):
             self.assertEqual(len(set(shown)), 1)
 
     def test_cautions(self):
-        """Each says what may be wrong; at most three are shown, the first ones of their order."""
+        """Each caution names its problem, and at most the first three are shown."""
         frames = [{"name": "f", "filename": "a.py", "line": 1}]
         engine = [{"name": "torch::autograd::Engine::run()", "filename": "??", "line": 0}]
 
@@ -386,7 +391,7 @@ class Summary(Memory):
                 {"address": address, "size": 512, "requested_size": size, "state": "active_allocated"}]}
 
         def events(count, size=5, frames=frames, device=0):
-            """One allocation that stays, and others that do not; its block is there."""
+            """One allocation that stays, with its block, and others that are freed."""
             first = {"action": "alloc", "addr": 512, "size": size, "frames": frames}
             return {"segments": [{**block(512, size), "device": device}],
                     "device_traces": [[]] * device
@@ -407,7 +412,7 @@ class Summary(Memory):
                 (lost, plain, [full.format("control")]),
                 (plain, lost, [full.format("test")]),
                 (lost, lost, [full.format("both")]),
-                (events(1000), events(2000), []),  # whole thousands say nothing
+                (events(1000), events(2000), []),  # whole thousands tell nothing
                 (plain, events(3, frames=None),
                  ["no frames in test: record with context='all'",
                   "the peak is in forward in control, in unknown in test"]),
@@ -451,10 +456,12 @@ class Summary(Memory):
 
 
 class Moved(Memory):
-    """Blocks that have another name in test (M11)."""
+    """Blocks with another name in test (M11)."""
 
     def compared(self, control, test):
-        """The causes of two sides, each [(count, size, op or None)], of forward; op None: before the first event."""
+        """The causes of two sides, each [(count, size, op or None)] in the forward pass; None means before the first
+        event.
+        """
         for side, blocks in (("a", control), ("b", test)):
             events, old, address = [], [], 0
             for count, size, op in blocks:
@@ -486,7 +493,9 @@ class Moved(Memory):
                           ("forward", "aten::_to_copy", 0, 4, 0, 2000, 2000)])
 
     def test_blocks_that_changed_their_size_did_not_move(self):
-        """A name with as many blocks gave none away, although others have more of that size."""
+        """Blocks that changed their size did not move: a name with as many blocks as before gave none away, although
+        others have more of that size.
+        """
         self.assertEqual(self.compared([(10, 1000, "mul"), (10, 500, "bmm")], [(10, 500, "mul")]),
                          [("forward", "aten::bmm", 10, 0, 5000, 0, -5000),
                           ("forward", "aten::mul", 10, 10, 10000, 5000, -5000)])
@@ -506,7 +515,7 @@ class Moved(Memory):
 
 
 class Windows(Memory):
-    """Paths of Windows: the same answer as for those of Linux."""
+    """Windows paths give the same answer as Linux paths."""
 
     @staticmethod
     def recorded(root, separator, sizes):
@@ -650,7 +659,9 @@ class Files(Memory):
                           "SELECT * FROM memory_peak('sum.pickle', 'file')")
 
     def test_errors_of_two_sides(self):
-        """What was asked, what was found, and what to do: by either side, and by what reads traces."""
+        """An error on either side, or of a function that reads traces, names the argument, the finding and the
+        remedy.
+        """
         self.dump("good/rank0.pickle", self.sized(5))
         self.dump("bad/rank3.pickle", [1])
         self.dump("bad/rank4.pickle", "text")

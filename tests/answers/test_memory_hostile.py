@@ -1,4 +1,4 @@
-"""Hostile pickles: rows or one error, bounded memory, and nothing runs."""
+"""Hostile pickles give rows or one error in bounded memory, and never run code."""
 import gzip
 import os
 import pickle
@@ -15,8 +15,7 @@ from oracle_memory import devices, load
 from support import corpus, series, slow, slowest
 
 class AnyOpcodes:
-    """Pickles a value with opcodes chosen at random among those that make it, and with some that leave nothing between
-    them."""
+    """Pickles a value with random opcodes that produce it, and with some that leave the stack unchanged."""
 
     def __init__(self, rng):
         self.rng, self.out, self.memo, self.taken, self.kept = rng, bytearray(b"\x80\4"), {}, set(), []
@@ -48,7 +47,7 @@ class AnyOpcodes:
         self.noise()
 
     def remember(self, value):
-        """By MEMOIZE, whose place is the number of those that are taken, or at a place of its own."""
+        """Uses MEMOIZE, whose index is the size of the memo, or an index of its own."""
         place = len(self.taken)
         if self.rng.random() < 0.5 or place < 20:
             self.out += b"\x94"
@@ -81,7 +80,7 @@ class AnyOpcodes:
     def container(self, value):
         short = len(value) <= 3 and isinstance(value, tuple) and self.rng.random() < 0.7
         items = [(item,) for item in value] if not isinstance(value, dict) else list(value.items())
-        if isinstance(value, tuple) or self.rng.random() < 0.3:  # of all that is above a mark, or of so many
+        if isinstance(value, tuple) or self.rng.random() < 0.3:  # all above a mark, or a fixed number
             self.out += b"" if short else b"("
             for item in items:
                 for part in item:
@@ -207,7 +206,7 @@ class Hostile(InFolder):
 
     @slow
     def test_memory_is_bounded(self):
-        """Bombs of 256 MB, packed into a few hundred kB: too much for the bytes that were read, or left out."""
+        """Bombs of 256 MB in a few hundred kB are refused as too large for the bytes read, or left out."""
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         for piece in (b"]0", b"}0", b"\x880", b"K\1\x94" + b"0", b"C\xff" + b"a" * 255 + b"0"):
             part = gzip.compress(piece * (2 ** 24 // len(piece)), 9)
@@ -218,7 +217,9 @@ class Hostile(InFolder):
         self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 1024 * 1024)
 
     def test_a_dict_of_many_pieces_is_looked_up_at_once(self):
-        """An event that 30,000 opcodes fill, 30,000 times in its list; the last value of a key counts."""
+        """Looking up a dict of many pieces is fast: 30,000 opcodes fill an event, which is 30,000 times in its list.
+        The last value of a key counts.
+        """
         def text(word):
             return b"\x8c" + bytes([len(word)]) + word.encode()
 
@@ -234,7 +235,7 @@ class Hostile(InFolder):
         self.assertLess(time.process_time() - start, 2 * float(os.environ.get("SLACK") or 1))
 
     def test_memory_of_gzip_is_bounded_by_the_file(self):
-        """120 MB of one event, packed into 120 kB."""
+        """120 MB of one event in 120 kB of gzip take memory by the size of the file."""
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         head = pickle.dumps({"segments": [], "device_traces": []}, protocol=4)
         begin = head[:head.index(b"device_traces") + 13] + b"\x94]]"
@@ -247,7 +248,7 @@ class Hostile(InFolder):
 
     @slow
     def test_frames_that_share_a_long_text(self):
-        """Labels of 40,000 frames: neither time nor memory by the product of frames and text."""
+        """Labels of 40,000 frames with a shared long text take neither time nor memory by the product of both."""
         before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
         for length, error in ((10_000, "labels of frames are more than 64 MiB"), (10_000_000, None)):
             text = "a" * length
@@ -263,7 +264,7 @@ class Hostile(InFolder):
         self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 400 * 1024)
 
     def test_a_pool_of_all_segments(self):
-        """The tuple that is the pool of each segment is written as far as an id may go."""
+        """The tuple that is the pool of each segment is printed up to the limit of an id."""
         pool = tuple(range(100_000))
         segments = [{"device": 0, "address": i, "total_size": 1, "segment_pool_id": pool, "blocks": []}
                     for i in range(2000)]
@@ -272,8 +273,9 @@ class Hostile(InFolder):
                          [[("[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]",)]])
 
     def test_lists_that_are_shared(self):
-        """Lists in several places are gone through at each: not more often than a file of this size could have
-        items."""
+        """A list in several places is read at each, but in total no more often than a file of this size could have
+        items.
+        """
         block = {"size": 512, "requested_size": 7, "state": "active_allocated"}
         event, annotation = {"action": "alloc", "addr": 5,
                              "size": 7}, {"stage": "START", "name": "a", "device": 0, "time_us": 1}
@@ -301,7 +303,7 @@ class Hostile(InFolder):
             self.assertIn("truncated", self.read(packed[:length], SQL[:1])[0])
 
     def agree(self, content):
-        """Devices and peaks are those of Python's own unpickler, if both read the file."""
+        """Devices and peaks equal the results of Python's own unpickler, if both read the file."""
         got, = self.read(content, ["SELECT device, events, allocations, peak_bytes, peak_event, peak_reserved,"
                                    " end_bytes FROM memory_files('x.pickle', 0)"
                                    " WHERE device IS NOT NULL"])
@@ -316,7 +318,7 @@ class Hostile(InFolder):
         return isinstance(got, list)
 
     def test_random_changes(self):
-        """Bits, bytes, pieces: several at once."""
+        """Random changes of bits, bytes and pieces, several at once, give rows or one error."""
         rng, read = random.Random(3), 0
         bases = [pickle.dumps(made, protocol=protocol) for made in (SMALL, snapshot(2), snapshot(5))
                  for protocol in (2, 4, 5)]
@@ -335,7 +337,7 @@ class Hostile(InFolder):
         self.assertEqual(os.listdir("."), ["x.pickle"])
 
     def test_opcodes_chosen_at_random(self):
-        """What a pickle says does not depend on the opcodes that say it."""
+        """The content of a pickle does not depend on the opcodes that produce it."""
         for seed in range(series(12, 300)):
             made = snapshot(seed)
             wanted = self.read(pickle.dumps(made))
@@ -353,7 +355,7 @@ class Hostile(InFolder):
         self.assertGreater(read, 10)
 
     def sweep(self, step):
-        """A real file with a bit flipped, and cut, at each of some bytes: rows or one error."""
+        """A real file, with a bit flipped or cut off at each of some bytes, gives rows or one error."""
         with open(corpus("memory", "expandable", "snapshot.pickle"), "rb") as file:
             whole = file.read()
         for at in range(2, len(whole), step):
@@ -370,7 +372,9 @@ class Hostile(InFolder):
         self.sweep(1)
 
     def test_a_snapshot_in_other_opcodes(self):
-        """Tuples for lists, one item at a time, keys twice, no frames, a memo by PUT: the same rows."""
+        """A snapshot in other opcodes gives the same rows: tuples for lists, one item at a time, keys twice, no frames,
+        a memo by PUT.
+        """
         made = snapshot(1)
         wanted = self.read(pickle.dumps(made, protocol=4))
         pickler = pickle._Pickler

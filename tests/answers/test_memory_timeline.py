@@ -1,4 +1,6 @@
-"""memory_timeline: what torch.profiler's export_memory_timeline writes as *.raw.json.gz, by a second reading of it."""
+"""memory_timeline reads what torch.profiler's export_memory_timeline writes as *.raw.json.gz, against an independent
+reader.
+"""
 import gzip
 import json
 import os
@@ -15,7 +17,7 @@ COLUMNS = ", ".join(("ts", "ts_ns", "total", *CATEGORIES))
 
 
 def points(entries):
-    """The rows, as HTA's memory_analysis.py makes them: one for each change of the time."""
+    """The rows, computed like in HTA's memory_analysis.py: one per change of the time."""
     made, first = [], min((entry[0] for entry in entries if entry[0] > 0), default=None)
     for time, _, size, category in entries:
         if not made or made[-1][0] != time:
@@ -26,7 +28,7 @@ def points(entries):
 
 
 def random_entries(rng):
-    """Memory from before, then blocks that come, go, and change their category."""
+    """Existing memory, then blocks that come, go, and change their category."""
     made = [[-1, 1, rng.randrange(1, 10_000), rng.randrange(8)] for _ in range(rng.randrange(4))]
     time = 1_795_408_154_000_000_000
     for _ in range(rng.randrange(40)):
@@ -58,7 +60,7 @@ class Timeline(InFolder):
             entries = json.load(file)
         found = self.timeline(path)
         self.assertEqual(found, points(entries))
-        self.assertEqual(found[0][2], found[0][3])      # before the first step only parameters are there
+        self.assertEqual(found[0][2], found[0][3])  # before the first step, only parameters exist
         self.assertTrue(all(row[2] == sum(row[3:]) for row in found))
         # momentum, since the first step
         self.assertEqual((found[0][4], found[-1][4]), (0, 4 * (64 * 256 + 256 + 256 * 16 + 16)))

@@ -1,10 +1,10 @@
-"""Changes of a trace that must not matter, and relations between answers: over every table function that reads a
-trace, as tracediff_columns lists them. A new function is covered by itself; a new argument must get values here.
+"""Changes of a trace that must not matter, and relations between answers, for every table function that reads a trace
+according to tracediff_columns. New functions are covered automatically; a new argument needs values here.
 
-The traces are random ones (traces.py), examples/gpu and, with CORPUS, real ones. Each change gives the new files and
-says how to read the rows back: which labels, times and positions it moved. Then they must be the old rows.
+Traces are random ones (traces.py), examples/gpu and, with CORPUS, real ones. Each change gives the new files and says
+how to translate the rows back: which labels, times and positions it moved. The result must equal the old rows.
 
-SEED    begins another series of traces and queries (default 1)
+  SEED    begins another series of traces and queries (default 1)
 """
 import functools
 import itertools
@@ -24,18 +24,18 @@ from support import EXAMPLES, connect, corpus, series, slow, slowest
 from traces import File, Style
 
 SEED = int(os.environ.get("SEED") or 1)
-SERIES = series(1, 3)  # random pairs of traces for each test
-CALLS = 1 if SERIES == 1 else 2  # random calls of each function for each change, besides one without optional arguments
+SERIES = series(1, 3)  # random pairs of traces per test
+CALLS = 1 if SERIES == 1 else 2  # random calls per function and change, besides one without optional arguments
 PATHS = ("trace", "control", "test")
 WITHOUT_TRACE = {"tracediff_help", "tracediff_columns", "memory_timeline", "execution_trace", "memory_files",
                  "memory_events", "memory_allocations",
-                 # whose schedule is of one trace
+                 # whose schedule belongs to one trace
                  "memory_segments", "memory_peak", "memory_diff", "memory_summary", "trace_job_parts",
                  "fr_dumps", "fr_entries", "fr_groups", "hang_ranks", "hang_summary",
                  "compilations", "compile_breaks", "compile_guards", "compile_events", "compile_ranks", "compile_files",
                  "compile_records", "compile_steps", "compile_diff"}
 
-# What arguments are asked with; None is left out. Those without a default come first.
+# Values for arguments; None is left out. Arguments without a default come first.
 RANKS, ITERATIONS = (None, "all", 0, 1, "[0,1]"), (None, "all", "steady", "first", 1, "[1,2]")
 VALUES = {
     "root": (None,), "phases": (None, "X", "all", "iB"), "ranks": RANKS, "control_rank": RANKS, "test_rank": RANKS,
@@ -67,22 +67,22 @@ VALUES = {
 # columns that hold positions in traceEvents
 EVENTS = {"queued_behind", "event", "parent", "link", "launch", "operator", "op_event", "fwd_event"}
 ABSOLUTE = {"ts_ns", "start_ns", "end_ns", "start_unix_ns"}
-TEXT = {"size", "json_size", "events"}     # columns about the text, not about what it says
-SUMMARY = {"trace_summary", "trace_brief", "trace_comparability"}  # rounds, and says what is wrong with a trace
-# of what other functions say; half of the time would go to these
+TEXT = {"size", "json_size", "events"}  # columns about the text of the file, not about its content
+SUMMARY = {"trace_summary", "trace_brief", "trace_comparability"}  # rounds, and reports problems of a trace
+# built from other functions; half of the time would go to these
 OF_OTHERS = {"trace_summary", "trace_brief", "trace_diff_report"}
-# ask what came, or what replaced what
+# depend on what is new, or on what replaced what
 DIRECTED = {"top_count_increases", "trace_step_causes", "trace_verdict", "trace_gate", "trace_work_diff",
             "trace_graph_diff", "trace_ab", "trace_clock_factor", "trace_host_factor", "trace_undo",
             "trace_cause_parts", "trace_long_steps", "trace_diagnoses", *SUMMARY}
 OF_JOBS = {"trace_step_diff", "trace_step_causes", "trace_tree_diff", "trace_verdict", "trace_gate",
            "trace_compared_ranks", "trace_undo", "trace_cause_parts", "trace_long_steps", "trace_diagnoses",
            "trace_collective_rates"}  # without ranks
-OF_ONE_JOB = {"trace_job_path", "trace_what_if", "trace_gains"}  # of all ranks that are chosen, together
-SIMULATED = {"trace_what_if", "trace_gains", "trace_undo"}  # with least times in us, rounded to ns
-DIVIDED = {"trace_step_causes", "trace_cause_parts"}  # what moves is ns of a step, times steps (L12)
-AGAINST_OTHERS = {"potential_stragglers", "trace_job_clocks"}  # compares each rank with the others that are chosen
-OF_TEXT = {"trace_metadata"}               # functions likewise: keys, their order and how values are written
+OF_ONE_JOB = {"trace_job_path", "trace_what_if", "trace_gains"}  # all selected ranks together
+SIMULATED = {"trace_what_if", "trace_gains", "trace_undo"}  # with minimum times in us, rounded to ns
+DIVIDED = {"trace_step_causes", "trace_cause_parts"}  # moved time is ns per step, times the number of steps (L12)
+AGAINST_OTHERS = {"potential_stragglers", "trace_job_clocks"}  # compares each rank with the other selected ranks
+OF_TEXT = {"trace_metadata"}  # like functions: keys, their order and the notation of values
 
 
 class Missing(AssertionError):
@@ -91,7 +91,7 @@ class Missing(AssertionError):
 
 @functools.lru_cache(maxsize=None)
 def functions():
-    """{name: ({argument: required}, (columns))} of every table function of a trace."""
+    """{name: ({argument: required}, (columns))} for every table function of a trace."""
     made = {}
     db = connect()
     for name, kind, each, required in db.execute("SELECT function, kind, name, required FROM tracediff_columns"
@@ -107,7 +107,7 @@ def functions():
 
 
 def random_call(rng, name, chance=0.35):
-    """Arguments at random, other than the paths."""
+    """Random arguments besides the paths."""
     made = {}
     for argument, required in functions()[name][0].items():
         if argument in PATHS:
@@ -121,7 +121,7 @@ def random_call(rng, name, chance=0.35):
 
 
 def statement(name, call, columns=None):
-    """SQL of a call, its arguments by name."""
+    """SQL for a call with named arguments."""
     terms = " AND ".join(f"{argument} = {quoted(value)}" for argument, value in call.items()) or "true"
     # check is a keyword; the example is the first in the file
     columns = columns or ['"check"' if column == "check" else column for column in functions()[name][1]
@@ -147,11 +147,11 @@ def ask(db, name, call, columns=None):
         cursor = db.execute(statement(name, call, columns))
         names = [column[0] for column in cursor.description]
         rows = [dict(zip(names, row)) for row in cursor]
-        if name == "trace_brief":  # its queries repeat the arguments
+        if name == "trace_brief":  # its queries contain the arguments
             rows = [{"json": re.sub(r'"sql":"([^"\\]|\\.)*"', "", row["json"])} for row in rows]
-        if name == "trace_health":  # of all ranks together, and names the lowest (I12)
+        if name == "trace_health":  # covers all ranks together, and names the lowest (I12)
             rows = [row for row in rows if row.get("check") != "not tied"]
-        for row in rows if name == "trace_ab" else ():  # its note names the file that cannot be trusted (V13)
+        for row in rows if name == "trace_ab" else ():  # its note names the untrusted file (V13)
             row["note"] = re.sub("(?<=cannot be compared: )[^:]*: ", "", row.get("note") or "")
         return rows
     except sqlite3.Error as error:
@@ -159,13 +159,13 @@ def ask(db, name, call, columns=None):
 
 
 def has_left_out(name, found):
-    """Whether a brief had no room for something: its queries quote the paths, and longer ones leave less."""
+    """Whether a brief ran out of room: its queries quote the paths, and longer paths leave less room."""
     return (name == "trace_brief" and isinstance(found, list)
             and any('"left_out":{}' not in row["json"] for row in found))
 
 
 def paths(name, here=()):
-    """Where the traces of a call are, in the folder of a variant."""
+    """The paths of a call's traces in the folder of a variant."""
     here = dict(here)
     return {argument: here.get("test" if argument == "test" else "control", "test" if argument == "test" else "control")
             for argument in functions()[name][0] if argument in PATHS}
@@ -174,7 +174,7 @@ def paths(name, here=()):
 # ---- changes ---------------------------------------------------------------------------------------------------------
 
 class Change:
-    """How a trace was changed, and how to read rows of what it became as rows of what it was."""
+    """A change of a trace, with the translation of new rows back to old ones."""
 
     def __init__(self, files, style=None, back=None, drop=(), ordered=True, skip=None, keep=None, where=None,
                  same_errors=True, **saving):
@@ -195,7 +195,7 @@ class Change:
 
 
 def event_back(moved):
-    """{new file name: {new position: old}} as readers of the columns that hold positions."""
+    """{new file name: {new position: old}} as readers for the columns with positions."""
     def back(value, row):
         name = os.path.basename(row["file"]) if "file" in row else None
         return moved[re.sub(r"\.gz$", "", name)][value] if name else value
@@ -218,11 +218,11 @@ def shifted(rng, files, by=None):
             event["ts"] += by
         return event
     return Change(each_event(files, alter), back={column: lambda value, row: value - by for column in ABSOLUTE},
-                  drop={"recorded on"}, skip=lambda name, call: name == "trace_ab")  # V9 asks for the time of day
+                  drop={"recorded on"}, skip=lambda name, call: name == "trace_ab")  # V9 uses the time of day
 
 
 def based(rng, files):
-    """baseTimeNanoseconds moved, and ts moved against it."""
+    """Moves baseTimeNanoseconds, and ts in the opposite direction."""
     made = {}
     for name, file in files.items():
         by = rng.choice((1, 10 ** 9 + 1, 1_700_000_000_123_456_789, -12345))
@@ -236,7 +236,7 @@ def based(rng, files):
 
 
 def permuted(rng, files):
-    """Events in another order, but those with the same ts: file order breaks ties (T3, T5, T10)."""
+    """Reorders events, except those with equal ts: file order breaks ties (T3, T5, T10)."""
     made, moved = {}, {}
     for name, file in files.items():
         order = list(range(len(file.events)))
@@ -252,7 +252,7 @@ def permuted(rng, files):
 
 
 def relabelled(rng, files, read, to, columns, skip=None):
-    """`read(event)` gives the dict and the keys in it that hold a label; `to` numbers them anew, one to one."""
+    """`read(event)` gives the dict and its keys that hold a label; `to` renumbers labels one to one."""
     names = {}
 
     def alter(event):
@@ -288,7 +288,7 @@ def tids(rng, files):
 
 
 def positive(step, start):
-    """Labels above 0 become others above 0; what is not, stays."""
+    """Labels above 0 become others above 0; all others stay."""
     return lambda n, value: start + step * n if isinstance(value, int) and value > 0 else value
 
 
@@ -311,12 +311,12 @@ def streams(rng, files):
 
 
 def by_job(name, call):
-    """Whether a call compares what are jobs by default (Q1.4)."""
+    """Whether a call compares jobs by default (Q1.4)."""
     return name in OF_JOBS and "control_rank" not in call and "test_rank" not in call
 
 
 def ranks_moved(rng, files):
-    by = 17  # on both sides: what both ranks do is compared (W9)
+    by = 17  # on both sides: work common to both ranks is compared (W9)
     made, names = {}, {}
     for name, file in files.items():
         if "distributedInfo" not in file.head:
@@ -328,13 +328,13 @@ def ranks_moved(rng, files):
                                                                               "test_lowest")},
                   skip=lambda name, call: any("rank" in each and call[each] != "all" for each in call)
                   or name.endswith("report") or name in SUMMARY  # which name ranks
-                  # whose runs have the same ranks (V10); the rank of either side
+                  # runs have the same ranks (V10); the rank of either side
                   or name in ("trace_ab", "trace_verdict", "trace_gate", "trace_undo")
-                  or by_job(name, call))  # which is of ranks that both sides have
+                  or by_job(name, call))  # which covers ranks of both sides
 
 
 def unrelated_rank(rng, files):
-    """One more rank, above the others, when those are asked for."""
+    """Adds a rank above the others when only those are selected."""
     more = traces.generate(random.Random(rng.random()), ranks=1, steps=2, first=40)
     file, = more.values()
     file.head["distributedInfo"]["rank"] = 77
@@ -350,7 +350,7 @@ def unrelated_rank(rng, files):
 
 
 def beside(rng, files):
-    """T16: files that are not traces, are hidden, or are in a folder further in."""
+    """T16: adds files that are not traces, are hidden, or are in a subfolder."""
     file = next(iter(files.values()))
     return Change({**files, "notes.json": '{"a": [1, 2, 3]}', "readme.txt": "text", ".hidden.json": "{",
                    "deeper/rank5.json": Style().document(file)},
@@ -367,7 +367,7 @@ def compressed_in_members(rng, files):
 
 
 def misnamed(rng, files):
-    """Compression is told by content."""
+    """Gives files wrong names; compression is detected by content."""
     return Change(files, members=2)
 
 
@@ -384,7 +384,7 @@ def unknown_keys(rng, files):
 
 
 def events_first(rng, files):
-    """The other keys come after traceEvents."""
+    """Moves the other keys behind traceEvents."""
     return Change(files, Style(last=True))
 
 
@@ -417,7 +417,7 @@ def as_array(rng, files):
     order = list(files)
     rng.shuffle(order)
     return Change(files, where=lambda folder: json.dumps([f"{folder}/{name}" for name in order]), ordered=False,
-                  # each a run
+                  # one run each
                   same_errors=False, skip=lambda name, call: name.endswith("report") or name == "trace_ab")
 
 
@@ -427,13 +427,13 @@ def as_pattern(rng, files):
 
 
 def crossing(one, other):
-    """Whether two spans share an end, or overlap without one holding the other."""
+    """Whether two spans share an end, or overlap without one containing the other."""
     (a, b), (c, d) = sorted((one, other))
     return a == c or b == d or b == c or a < c < b < d or a == b or c == d
 
 
 def begins_and_ends(rng, files):
-    """T3: X written as B and E, where the E can close no other B: what is crossed by an event of its name stays X."""
+    """T3: writes X as B and E if the E can close no other B; an X that crosses an event of its name stays."""
     made, moved = {}, {}
     for name, file in files.items():
         groups = defaultdict(list)
@@ -472,7 +472,7 @@ ALL_RANKS = {"trace_events", "trace_collectives", "trace_job_clocks", "potential
 # ---- comparison ------------------------------------------------------------------------------------------------------
 
 def normal(row, drop):
-    """A row of values to compare: JSON is read, and positions in the text are left out."""
+    """A row of values to compare: JSON is parsed, and positions in the text are left out."""
     made = []
     for column, value in row.items():
         if column in TEXT or column in drop:
@@ -482,7 +482,7 @@ def normal(row, drop):
                                        for each in json.loads(value)), key=repr))
         elif column == "args" and value:
             value = json.dumps(json.loads(value), sort_keys=True)
-        elif column == "html":  # it tells how many elements and bytes the files have
+        elif column == "html":  # it contains the number of elements and bytes in the files
             *parts, end = re.split(r" events, [\d.]+ [kM]B in ", value)
             value = "".join(part.rstrip("0123456789,") for part in parts) + end
             if "recorded on" in drop:
@@ -503,14 +503,14 @@ def about(row):
 
 
 def near(one, other):
-    """Rows that differ in the last digits of REAL numbers at the most: sums of floats depend on their order."""
+    """Whether rows differ at most in the last digits of REAL numbers, because sums of floats depend on their order."""
     return len(one) == len(other) and all(
         math.isclose(value, found, rel_tol=1e-10, abs_tol=1e-9) if isinstance(value, float) and isinstance(found, float)
         else value == found for value, found in zip(one, other))
 
 
 def difference(wanted, found, exact=True):
-    """The first rows that are not on both sides; None if there are none."""
+    """The first rows that are on one side only, or None."""
     if wanted == found:
         return None
     if isinstance(wanted, str) or isinstance(found, str):
@@ -529,7 +529,7 @@ def difference(wanted, found, exact=True):
 
 
 def pair(seed, **options):
-    """Control and test: runs that do the same, in part."""
+    """Control and test: runs that are equal in part."""
     rng = random.Random(f"pair {seed}")
     options = {"ranks": rng.choice((1, 2, 2, 3)), "steps": rng.choice((1, 2, 4, 5)), "first": rng.choice((0, 1, 8)),
                "odd": rng.random() < 0.6, **options}
@@ -546,11 +546,12 @@ REAL = (("hta/trace_filter", "hta/trace_filter"), ("param", "param"), ("hta/amd_
 
 
 class Metamorphic(InFolder):
-    """Each change over each function. Folders have the same names for every variant, which lie in folders of their
-    own, so that paths in errors and pages are the same."""
+    """Applies each change to each function. All variants have the same folder names inside folders of their own, so
+    paths in errors and pages are equal.
+    """
 
     def save(self, place, change_of_sides):
-        """Writes a folder anew, and gives it a connection of its own."""
+        """Writes a folder again, with a new connection."""
         shutil.rmtree(place, ignore_errors=True)
         for side, change in change_of_sides.items():
             traces.save(change.files, os.path.join(place, side), change.style, **change.saving)
@@ -572,7 +573,7 @@ class Metamorphic(InFolder):
         self.addCleanup(lambda: [db.close() for db in self.connections.values()])
 
     def check(self, sides, rng, changes=CHANGES, calls=CALLS, names=None):
-        """How each change differs: [(change, function, call, difference)]"""
+        """The differences of each change: [(change, function, call, difference)]"""
         self.save("before", {side: Change(files) for side, files in zip(("control", "test"), sides)})
         before, failures = {}, []
         for change in changes:
@@ -624,7 +625,7 @@ class Metamorphic(InFolder):
 
     @slowest
     def test_real_traces(self):
-        """With CORPUS; each with some of the changes, by SEED."""
+        """With CORPUS, real traces, each with some changes chosen by SEED, give the same rows."""
         for folders in REAL if SERIES > 1 else REAL[1:3]:
             sides = [traces.read(corpus(*folder.split("/"))) for folder in folders]
             rng = random.Random(f"{SEED} {folders}")
@@ -650,7 +651,7 @@ def is_time(name, each):
 
 
 class Relations(InFolder):
-    """What answers have to do with each other."""
+    """Relations between answers."""
 
     def series(self, **options):
         """Pairs of traces in folders control and test."""
@@ -670,13 +671,13 @@ class Relations(InFolder):
         return ask(self.db, name, {**paths(name, here), **call}, columns)
 
     def assert_rows(self, wanted, found, what):
-        """The same rows in any order; of REAL numbers the last digits do not count."""
+        """Asserts the same rows in any order; the last digits of REAL numbers do not count."""
         if not isinstance(wanted, str) and not isinstance(found, str):
             wanted, found = ([tuple(row[column] for column in sorted(row)) for row in rows] for rows in (wanted, found))
         self.assertIsNone(difference(wanted, found, exact=False), what)
 
     def test_times_scale(self):
-        """All times k times as long, within what thresholds of the rules are (1 ms at the most)."""
+        """When all times are k times as long, so are the answers, within the thresholds of the rules (at most 1 ms)."""
         for rng, sides in self.series(unit=20, grid=1, odd=False, ranks=2):
             factor = rng.choice((2, 3, 5))  # times baseTimeNanoseconds is below 2^63
 
@@ -693,7 +694,7 @@ class Relations(InFolder):
                     continue
                 for _ in range(CALLS + 1):
                     call = random_call(rng, name)
-                    if call.get("measure") == "count":  # its columns are numbers of events
+                    if call.get("measure") == "count":  # its columns are event numbers
                         del call["measure"]
                     scaled = {each: value * factor if is_time(name, each) else value for each, value in call.items()}
                     wanted = self.ask(name, call, compared)
@@ -720,7 +721,7 @@ class Relations(InFolder):
         return made
 
     def test_a_number_as_text(self):
-        """An argument that is a number may come as TEXT, as from a shell or a table: the same rows, or an error."""
+        """A numeric argument may be TEXT, as a shell or a table passes it: the same rows, or an error."""
         for rng, _ in self.series():
             for name, (arguments, columns) in functions().items():
                 for argument in () if columns == ("html",) else arguments:
@@ -734,7 +735,7 @@ class Relations(InFolder):
                                 self.assert_rows(wanted, found, call)
 
     def test_sides_swapped(self):
-        """The difference of b and a is that of a and b with its sign changed."""
+        """Swapping the sides changes the sign of a difference."""
         for rng, _ in self.series():
             for name, (arguments, columns) in functions().items():
                 compared = [column for column in columns if not column.endswith("_pct") and column != "html"]
@@ -769,7 +770,7 @@ class Relations(InFolder):
                                 self.assertEqual(value, row[column.replace("control_", "test_")], (name, call, row))
 
     def test_ranks_and_iterations_are_parts(self):
-        """What is given for all ranks, or steps, holds what is given for each of them."""
+        """The result for all ranks or steps contains the result for each of them."""
         for rng, (control, _) in self.series():
             for name, (arguments, columns) in functions().items():
                 for argument, column, kept in (("ranks", "rank", range(len(control))),
@@ -781,7 +782,7 @@ class Relations(InFolder):
                     for _ in range(CALLS + 1):
                         call = random_call(rng, name)
                         if argument == "ranks" and call.get("iterations") in ("first", 1, "[1,2]"):
-                            call.pop("iterations")  # another step, or an error, where one rank does not have them
+                            call.pop("iterations")  # another step, or an error, where a rank lacks them
                         call.pop(argument, None)
                         call.pop("per", None)  # sums over ranks and steps
                         every = self.ask(name, {**call, argument: "all"})
@@ -825,7 +826,7 @@ class Relations(InFolder):
                     self.assertEqual(sums[0], lengths)
 
     def test_cycles(self):
-        """A run cut between two steps: each step is what it was, in a file of its own."""
+        """In a run that is cut between two steps, each step is unchanged, in a file of its own."""
         for rng, (control, _) in self.series(odd=False, steps=4, first=0):
             made = {}
             for name, file in control.items():
@@ -853,7 +854,9 @@ class Relations(InFolder):
                     self.assert_rows(self.ask(name, call, columns), found, (name, call))
 
     def test_summaries_are_of_their_series(self):
-        """count, mean, min, max, and mean_over_time, in which a point lasts until the next of its line."""
+        """count, mean, min, max and mean_over_time summarise their series, where a point lasts until the next one in
+        its line.
+        """
         for rng, _ in self.series(ranks=2, steps=4):
             for summary, series, line, value in (
                     ("queue_length_summary", "queue_length_time_series", ("rank", "stream"), "queue_length"),
@@ -878,7 +881,9 @@ class Relations(InFolder):
                 self.assert_rows(wanted, found, summary)
 
     def test_device_time_is_the_same_by_any_key(self):
-        """'all' is every event, in a step or not: here as in trace_diff and trace_kernel_owners."""
+        """Total device time is equal by any key; 'all' counts every event, inside a step or not, like in trace_diff and
+        trace_kernel_owners.
+        """
         for rng, _ in self.series(ranks=1, odd=False):
             for steps in ("steady", "all"):
                 call = {"control_iteration": steps, "test_iteration": steps}
@@ -896,7 +901,7 @@ class Relations(InFolder):
 
 # ---- sequences -------------------------------------------------------------------------------------------------------
 
-QUERIES = series(70, 250)  # a connection
+QUERIES = series(70, 250)  # connections
 SPELLINGS = ("{}", "{}", "{}", "./{}", "././{}", "{}/", '["{}"]', '[ "{}"]', "{}/*", "{}/rank*.json", "../{here}/{}")
 SHAPES = ("SELECT {some} FROM {f}", "SELECT {some} FROM {f} WHERE {c} IS NOT NULL",
           "SELECT {some} FROM {f} WHERE {c} > 5",
@@ -914,16 +919,17 @@ OPERANDS = ("0", "1", "7", "'GPU'", "'aten::mm'", "NULL", "2.5", "'compute'", "'
 
 
 class Sequences(InFolder):
-    """However many queries went before on a connection, and whichever are open on it: each gives what it gives on a
-    connection of its own."""
+    """Whatever queries a connection has run, and whichever are still open, each gives the result of a new
+    connection.
+    """
 
     def setUp(self):
         super().setUp()
-        self.fresh = {}  # of what is in the folders now: {SQL: rows}
+        self.fresh = {}  # for the folders' current content: {SQL: rows}
         self.calls = []
 
     def fill(self, rng):
-        """New traces in some of the folders; in new files, or written over the old ones with another size."""
+        """Puts new traces in some folders, in new files or over the old ones with another size."""
         self.fresh.clear()
         for side in ("control", "test"):
             made = traces.generate(rng, ranks=rng.choice((1, 2)), steps=rng.choice((1, 3, 4)), odd=rng.random() < 0.5)
@@ -949,7 +955,7 @@ class Sequences(InFolder):
         return positional(name, call), columns
 
     def query(self, rng):
-        """Of functions that were asked before, more often than not."""
+        """Mostly a query of functions that were called before."""
         while len(self.calls) > 8:
             self.calls.pop(rng.randrange(len(self.calls)))
         self.calls.append(self.call(rng))
@@ -978,7 +984,7 @@ class Sequences(InFolder):
             return str(error)
 
     def side_by_side(self, rng, queries):
-        """Their statements stepped in turns; one of them is closed before its end now and then."""
+        """Steps their statements in turns, and sometimes closes one early."""
         open_ones, rows, errors = {}, defaultdict(list), {}
         for number, sql in enumerate(queries):
             try:
@@ -1029,7 +1035,7 @@ class Sequences(InFolder):
 
     @slow
     def test_a_column_asked_for_later(self):
-        """Rows that were made for fewer columns are not taken for more."""
+        """Rows that were computed for fewer columns are not reused for more."""
         self.fill(random.Random(SEED))
         for name, (arguments, columns) in functions().items():
             if columns == ("html",):
@@ -1048,7 +1054,7 @@ class Sequences(InFolder):
                     self.assertEqual(found, wanted)
 
     def test_arguments_one_after_another(self):
-        """A function with one set of arguments, then with another, on one connection."""
+        """A function called with one set of arguments, then with another, on one connection, gives the right rows."""
         rng = random.Random(SEED)
         self.fill(rng)
         for name, (_, columns) in functions().items():
@@ -1067,7 +1073,7 @@ class Sequences(InFolder):
             db.close()
 
     def test_phases_asked_for_later(self):
-        """Files that were read without an event's phase are read again, whichever ranks are asked for."""
+        """Files that were read without phases are read again when phases are needed, for any ranks."""
         for rank in (0, 1):
             write(f"a/rank{rank}.json", {"traceEvents": [{"ph": "X", "name": "op", "ts": 1, "dur": 1},
                                                          {"ph": "i", "name": "instant", "ts": 2}]})
@@ -1082,10 +1088,10 @@ class Sequences(InFolder):
 
 
 class Ties(InFolder):
-    """Where the random traces seldom go."""
+    """Cases that are rare in random traces."""
 
     def same(self, one, other, names=None, skip=()):
-        """Two documents, as a.json and b.json, give the same rows of every function but positions and texts."""
+        """Two documents, as a.json and b.json, give the same rows of every function except positions and texts."""
         write("one/a.json", one)
         write("two/a.json", other)
         for name, (_, columns) in functions().items():
@@ -1120,8 +1126,9 @@ class Ties(InFolder):
             self.same(document(op, whole), document(op, *begun))
 
     def test_events_without_a_time_count_nowhere(self):
-        """They are rows, and counted as problems; no sum and no series changes, but for those of durations: a kernel is
-        in the step of its launch (T11.2), and its duration is known."""
+        """Events without a time have rows and count as problems. They change no sum and no series, except sums of
+        durations: a kernel is in the step of its launch (T11.2), and its duration is known.
+        """
         timed = [step(0, 0, 100), step(1, 100, 100), step(2, 200, 100), event("op", 110, 50), launch(120, 5, 1),
                  kernel("gemm", 130, 20, 1), launch(140, 5, 2), kernel("gemm", 155, 20, 2)]
         copy = {"cat": "gpu_memcpy", "pid": 0, "tid": 7, "args": {"stream": 7, "memory bandwidth (GB/s)": 5}}
@@ -1152,7 +1159,7 @@ class Ties(InFolder):
 
 
 class Escapes(InFolder):
-    """What JSON allows to be written as an escape is read as what it stands for, wherever a rule looks at it."""
+    """JSON escapes are decoded before any rule looks at the text."""
 
     def test_escapes_in_the_name_of_a_process(self):
         for name in ("/device:GPU:0", "GPU 0"):
@@ -1163,7 +1170,7 @@ class Escapes(InFolder):
                     self.assertEqual(self.rows("SELECT device FROM trace_events('t.json')"), [("GPU",)])
 
     def test_escaped_slash_in_the_name_of_a_number(self):
-        """Some writers of JSON escape every slash."""
+        """Some JSON writers escape every slash, also in the name of a number."""
         for key in ("memory bandwidth (GB/s)", "memory bandwidth (GB\\/s)"):
             write("t.json", '{"traceEvents": [{"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (a)", "pid": 0,'
                   f' "tid": 7, "ts": 1, "dur": 10, "args": {{"stream": 7, "{key}": 5.5}}}}]}}')

@@ -1,5 +1,5 @@
-"""What makes most of a difference as a whole: a clock, other types, a long step, the load of the host. Planted in the
-program of examples/gpu, which its generator simulates; trace_brief names it first, and trace_summary says the same.
+"""One effect that explains most of a difference: a clock, other types, a long step, load on the host. It is planted in
+the program of examples/gpu, which the generator simulates. trace_brief names it first, and trace_summary agrees.
 """
 import contextlib
 import json
@@ -17,9 +17,10 @@ FORWARD = "DistributedDataParallel.forward"
 
 def record(folder, seed, kernels=1, copies=1, ranks=program.RANKS, of="", host=1, pauses=None, double=None, device=1,
            steps=6):
-    """Writes a run of the program without what its generator plants, with noise of this seed. kernels and copies are
-    factors of device work whose names have `of` on these ranks, device one of all of them, host one of the host; pauses
-    are ns in {(rank, step)}; double is a part of the names of operators that take float64."""
+    """Writes a run of the program without the generator's planted changes, with noise from this seed. `kernels` and
+    `copies` scale device work whose names have `of` on these ranks, `device` scales all device work, and `host` the
+    host. Pauses are ns in {(rank, step)}; `double` is a part of the names of operators with float64.
+    """
     launch, spend, span, noisy = program.Thread.launch, program.Thread.spend, program.Thread.span, program.noisy
 
     def launch_so(thread, work):
@@ -51,9 +52,9 @@ def record(folder, seed, kernels=1, copies=1, ranks=program.RANKS, of="", host=1
 
 
 EVERY = {(rank, step): 300_000 for rank in program.RANKS for step in range(6)}
-SHORT = {"device": 0.1}     # the host does not keep up with such kernels
-# What is planted in control and in test beside the noise; kind, rank and class of what is said to make most of it.
-# None: nothing does as a whole, and a single line is the first cause.
+SHORT = {"device": 0.1}  # the host is too slow for such kernels
+# The planted change of control and test besides noise; kind, rank and class of the main effect. None: no single effect
+# dominates, and a line is the first cause.
 CASES = [
     ({}, {"kernels": 1.07}, "clock", None, "compute"),
     ({}, {"kernels": 1.1, "ranks": [1]}, "clock", 1, "compute"),
@@ -85,7 +86,7 @@ class Planted(Brief):
         return json.loads(text)
 
     def assert_most(self, found, kind, rank, covers):
-        """Of the causes the first, and no other, is of this kind; trace_summary says it before all of its causes."""
+        """Asserts that exactly the first cause has this kind, and that trace_summary reports it before all causes."""
         first = found["causes"][0]
         self.assertEqual((first["kind"], first.get("rank"), first.get("covers")), (kind, rank, covers))
         self.assertFalse([each for each in found["causes"][1:] if "covers" in each])
@@ -105,7 +106,7 @@ class Planted(Brief):
                     lengths = [self.value("SELECT sum(time_ns) / 4e6"
                                           " FROM trace_step_time(?, 'job', '[11,12,13,14]')", side) for side in sides]
                     truth = lengths[1] - lengths[3] - (lengths[0] - lengths[2])
-                    # of a rank that is slower, less if another takes its place on the path
+                    # on a slower rank; less if another rank replaces it on the path
                     part = found["causes"][0]["diff_ms"] / truth
                     self.assertTrue(0.85 < part and (part < 1.15 or kind == "clock" and rank is not None), part)
 

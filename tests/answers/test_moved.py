@@ -1,6 +1,7 @@
-"""Time that only went from one name to another (L12), and labels that one side has (L13): neither is a cause.
+"""Time that only moved from one name to another (L12), and labels that one side lacks (L13), are not causes.
 
-What both rules make of the parts is read a second time by oracle_moved.py, in test_step_causes and test_gains_oracle.
+oracle_moved.py implements the effect of both rules on the parts a second time, in test_step_causes and
+test_gains_oracle.
 """
 import glob
 import gzip
@@ -30,17 +31,17 @@ def sync(ts, until):
 
 
 class Small(InFolder):
-    """Pairs that real ones taught."""
+    """Small versions of real pairs."""
 
     def causes(self, control, test):
-        """[(kind, name, difference)] of what differs."""
+        """[(kind, name, difference)] of the rows that differ."""
         for side, events in (("control", control), ("test", test)):
             write(f"{side}/rank0.json", document(*events))
         return [(kind, name, diff) for kind, name, _, _, diff in self.rows(CAUSES) if diff]
 
     @staticmethod
     def loop(us, gap=5000, between=()):
-        """A kernel five times, with a gap after each, in which operators run for 1 us."""
+        """Runs a kernel five times, each followed by a gap in which operators run for 1 us."""
         events, at = [], 0
         for number in range(5):
             end = at + 20 + us
@@ -51,7 +52,7 @@ class Small(InFolder):
         return events
 
     def test_a_label_that_one_side_has_is_no_cause(self):
-        """Without steps, and with the same gaps on both sides."""
+        """A label on one side only is no cause, without steps and with equal gaps on both sides."""
         control, test = self.loop(3000), self.loop(2000)
         labels = [annotation("generate", 0, 35100), annotation("generate", 0, 30100)]
         expected = [("changed", "aten::mm", -5000)]
@@ -62,13 +63,15 @@ class Small(InFolder):
         self.assertEqual(self.causes([*control, annotation("run", 0, 35100)], [*test, labels[1]]), expected)
 
     def test_gaps_are_net(self):
-        """A small operator begins the gap of 5 ms in test: the gap has another name, and is 0.1 ms longer."""
+        """A small operator begins the gap of 5 ms in test, so the gap has another name, and is 0.1 ms longer; only the
+        net counts.
+        """
         control, test = self.loop(1000), self.loop(1000, gap=5100, between=["aten::detach"])
         self.assertEqual(self.causes(control, test), [("not recorded", None, 397), ("host late", None, 5)])
         self.assertEqual(self.causes(test, control), [("not recorded", None, -397), ("host late", None, -5)])
 
     def test_a_gap_of_which_little_moved_keeps_its_name(self):
-        """One of nine short gaps takes 5 ms in test, and begins with a small operator there."""
+        """One of nine short gaps takes 5 ms in test and begins with a small operator there, but keeps its name."""
         def twice(gap, *between):
             first = self.loop(1000, gap=20)
             end = max(each["ts"] + each["dur"] for each in first)
@@ -78,12 +81,12 @@ class Small(InFolder):
         self.assertEqual(self.causes(twice(20), twice(5000, "aten::detach")),
                          [("not recorded", "between aten::detach and aten::mm", 4978), ("host late", None, 1),
                           ("not recorded", None, 1)])
-        # of 200 us 20 have moved, or of 199
+        # 20 us of 200 have moved, or of 199
         for gap, name in ((222, "between aten::detach and aten::mm"), (221, None)):
             self.assertEqual(self.causes(twice(20), twice(gap, "aten::detach"))[0][:2], ("not recorded", name))
 
     def test_a_gap_moves_into_the_event_beside_it(self):
-        """What a first call compiles, 300 us, is in an operator of control, and before the operator in test."""
+        """A first call's compilation, 300 us, is inside an operator in control, and before the operator in test."""
         def trace(before, inside, mark=False):
             events = [event("aten::add", 0, 10)] + mark * [event("aten::detach", 11, 1)]
             at = 12 + before
@@ -114,7 +117,7 @@ class Small(InFolder):
         return [text for text, in self.rows("SELECT text FROM trace_summary('control', 'test') WHERE kind = 'cause'")]
 
     def test_an_operator_takes_over_with_kernels_of_others(self):
-        """One of the three kernels goes on in it: control had no such operator all the same."""
+        """An operator takes over three kernels, one of which continues in it. Control still had no such operator."""
         eager = [("aten::mm", "gemm", 20), ("aten::add", "add", 20), ("aten::mul", "mul", 20)]
         compiled = [("Compiled", "gemm", 25), ("Compiled", "triton", 90)]
         for sides, words in (((eager, compiled), "Compiled replaces 2 operators (forward)"),
@@ -123,7 +126,9 @@ class Small(InFolder):
             self.assertTrue(text.endswith(f"  compute        {words}"), text)
 
     def test_no_gain_if_more_than_a_tenth_moved(self):
-        """A kernel of 20 us goes from one operator to another, which launches another kernel, too."""
+        """If more than a tenth moved, there is no gain: a kernel of 20 us moves to another operator, which also
+        launches another kernel.
+        """
         for us, known in ((200, True), (199, False)):
             self.causes(self.fused(("aten::mm", "gemm", 20)),
                         self.fused(("Compiled", "gemm", 20), ("Compiled", "new", us)))
@@ -132,7 +137,7 @@ class Small(InFolder):
             self.assertEqual(rows, [(us, known)])
 
     def replayed(self, graph):
-        """Four steps of three products of 1 ms, eager or of a CUDA graph."""
+        """Four steps of three products of 1 ms each, eager or in a CUDA graph."""
         events = []
         for number in range(4):
             at, correlations = 4000 * number, [10 * number + 1 + place * (not graph) for place in range(3)]
@@ -148,7 +153,9 @@ class Small(InFolder):
         return events
 
     def test_kernels_of_a_graph_are_the_same_kernels(self):
-        """Nor is it a cause that the device waits for a longer launch rather than in the queue."""
+        """Kernels of a graph count as the same kernels, and waiting for a longer launch instead of in the queue is no
+        cause.
+        """
         for sides in ((False, True), (True, False)):
             self.assertEqual(self.causes(*map(self.replayed, sides)), [])
 
@@ -158,7 +165,7 @@ class Small(InFolder):
         self.assertEqual(self.causes(self.replayed(False), longer)[0], ("changed", "sgemm", 100))
 
     def test_numbers_at_the_end_of_names(self):
-        """They count runs, regions or threads."""
+        """Numbers at the end of names, which count runs, regions or threads, are ignored."""
         def trace(operator, kernel_name):
             return [each for number in range(5) for at in [1300 * number] for each in (
                 step(number, at, 1300), event(operator, at + 10, 40), launch(at + 15, 10, number),
@@ -181,7 +188,7 @@ class Small(InFolder):
 
 
 class Labels(InFolder):
-    """L13 in random pairs: labels that one side has change nothing in causes."""
+    """L13 on random pairs: labels of one side do not change causes."""
     COUNT = series(24, 200)
 
     @staticmethod
@@ -212,7 +219,7 @@ class Labels(InFolder):
         return made
 
     def causes(self, sides):
-        """All that is said of a pair."""
+        """All causes of a pair."""
         for side, files in sides.items():
             shutil.rmtree(side, ignore_errors=True)
             for name, each in files.items():
@@ -222,7 +229,7 @@ class Labels(InFolder):
 
     @staticmethod
     def altered(sides, which, alter):
-        """The sides, with other events where `alter(events of a file)` gives them."""
+        """The sides, with new events where `alter(events of a file)` returns some."""
         return {side: {name: {**each, "events": alter(each["events"])} if side in which else each
                        for name, each in files.items()} for side, files in sides.items()}
 
@@ -232,26 +239,26 @@ class Labels(InFolder):
 
     @staticmethod
     def label(each):
-        """As it is compared; None for what is none, or more than a label."""
+        """The label in comparable form; None for no label, or for more than a label."""
         name = label_of(each) if isinstance(each.get("name"), str) and each.get("ph") == "X" else None
         return None if name is None or name.startswith(("ProfilerStep", "nccl:", "gloo:", "python")) else name
 
     def labels(self, sides):
-        """Those that both sides have. Without steps a window is that of all events (A2.5), so there none can go."""
+        """Labels on both sides. Without steps, the window covers all events (A2.5), so no label may go."""
         if not all(self.value("SELECT count(*) FROM trace_steps(?)", f"base/{side}") for side in sides):
             return []
         return sorted(set.intersection(*({self.label(one) for each in files.values() for one in each["events"]}
                                          for files in sides.values())) - {None})
 
     def test_added(self):
-        """Many of them, anywhere within a trace."""
+        """Many labels, added anywhere in a trace, change nothing."""
         for seed in range(self.COUNT):
             sides, rng = self.make(seed), random.Random(seed)
             added = [("user_annotation", "mine"), ("user_annotation", "layers.{}.mine"),
                      ("python_function", "nn.Module: Mine_{}")]
             of_all = [one for files in sides.values() for each in files.values() for one in each["events"]]
             if not any(map(self.is_frame, of_all)):
-                added.append(("python_function", "mine.py({}): mine"))  # all frames are one label
+                added.append(("python_function", "mine.py({}): mine"))  # all frames share one label
 
             def add(events):
                 host = [one for one in events if one.get("ph") == "X" and one.get("cat") in ("cpu_op", "cuda_runtime")]
@@ -271,7 +278,7 @@ class Labels(InFolder):
                     self.assertEqual(self.causes(self.altered(sides, [side], add)), expected, side)
 
     def test_removed_and_renamed(self):
-        """The answer is that of both sides without them."""
+        """Removing or renaming labels gives the answer of both sides without them."""
         seen = 0
         for seed in range(self.COUNT):
             sides, rng = self.make(seed), random.Random(seed)
@@ -297,14 +304,15 @@ class Labels(InFolder):
 
 
 class Cancelling(InFolder):
-    """One change is not counted twice with opposite signs: the sum of |difference| over causes is at most 1.25 of that
-    over kernels, over what both sides have beside them but gaps, and of the net of the rest."""
+    """No change counts twice with opposite signs. The sum of |difference| over causes is at most 1.25 times the sum
+    over kernels, over other work on both sides except gaps, and over the net of the rest.
+    """
     MOST = 1.25
     DIFFS = """SELECT class IN ('compute', 'comm', 'memory') AS of_device, coalesce(name, ''), control_time, test_time,
         coalesce(diff_time, 0) FROM trace_step_diff(?, ?) WHERE level = ?"""
 
     def ratio(self, *sides):
-        """None without device work on both sides, and where causes only moved between ranks."""
+        """None without device work on both sides, and when causes only moved between ranks."""
         causes = self.rows("SELECT kind, diff_time FROM trace_step_causes(?, ?)", *sides)
         kernels, shared, rest = [], [], []
         for level in ("kernel", "op"):
@@ -329,7 +337,7 @@ class Cancelling(InFolder):
 
     @staticmethod
     def below(folder, *places):
-        """The pairs of traces in these places, some of which are of a CPU."""
+        """Pairs of traces in these places, some of them from a CPU."""
         controls = [path for place in places for path in found_below(folder, *place, "control")]
         return [(path, os.path.join(os.path.dirname(path), "test")) for path in controls
                 if os.path.exists(os.path.join(os.path.dirname(path), "test"))
@@ -347,8 +355,9 @@ class Cancelling(InFolder):
         self.check(found + [[corpus(*path.split("/")) for path in sides] for sides in pairs], 4)
 
     def test_random_pairs(self):
-        """Of programs that change in part. Where communication is late (L9), or names of HIP and CUDA meet, the bound
-        does not hold."""
+        """Random pairs of partly changed programs stay within the bound. It does not apply when communication is late
+        (L9), or when names of HIP and CUDA meet.
+        """
         def gains():
             for seed in range(series(10, 40)):
                 write_gains_pair("gains/control", "gains/test", seed, other=True)

@@ -1,8 +1,8 @@
-"""Traces that nobody would plan: every table function of a trace gives rows or one clear error, and does not crash or
-hang. The functions are those of tracediff_columns: a new one is covered by itself. `make check` runs this under
+"""Traces that nobody would plan: every table function of a trace gives rows or one clear error, and neither crashes nor
+hangs. The functions come from tracediff_columns, so new ones are covered automatically. `make check` runs this under
 AddressSanitizer.
 
-SEED    begins another series of traces (default 1)
+  SEED    begins another series of traces (default 1)
 """
 import os
 import random
@@ -16,14 +16,14 @@ from test_metamorphic import functions, paths, random_call, statement
 
 SEED = int(os.environ.get("SEED") or 1)
 SLACK = float(os.environ.get("SLACK") or 1)
-MOST = 2  # CPU seconds for a question about a few events
+MOST = 2  # CPU seconds for a query on a few events
 FEW, MANY = 7500, 30000
-LONGEST_ERROR = 1000  # bytes, with the paths
+LONGEST_ERROR = 1000  # bytes, including the paths
 
 
 class Odd(InFolder):
     def ask(self, name, call):
-        """The error, if it is not rows."""
+        """The error, or None for rows."""
         start, error = time.process_time(), None
         try:
             for _ in self.db.execute(statement(name, call)):
@@ -34,7 +34,7 @@ class Odd(InFolder):
         return error
 
     def ask_all(self, seed, calls):
-        """Every function, by its defaults and with arguments at random. Returns how many gave rows."""
+        """Calls every function with its defaults and with random arguments. Returns how many gave rows."""
         write_odd_pair(f"{seed}/control", f"{seed}/test", seed)
         rng, given = random.Random(seed), 0
         here = {"control": f"{seed}/control", "test": f"{seed}/test"}

@@ -1,5 +1,6 @@
-"""One kernel is one kernel: work that only another operator or a graph launches (L5.7, C20), and names that differ only
-in a number or a hash (L5.3)."""
+"""One kernel counts as one kernel: work that another operator or a graph launches (L5.7, C20), and names that differ
+only in a number or a hash (L5.3).
+"""
 import json
 import random
 import unittest
@@ -14,7 +15,7 @@ GRAPHS = "SELECT code, words FROM trace_summary('a', 'b') WHERE kind = 'graphs'"
 
 
 class Writer:
-    """A side: calls of operators, launches and graphs, in steps of 4 ms."""
+    """Writes a side: calls of operators, launches and graphs, in steps of 4 ms."""
 
     def __init__(self):
         self.events, self.correlation, self.at, self.device = [], 0, 0, 0
@@ -40,7 +41,7 @@ class Writer:
         self.launch(*kernels, call=call)
 
     def op(self, name, *inner):
-        """An operator with what is in it: kernels (name, us), or functions that are called."""
+        """An operator with its content: kernels (name, us), or functions to call."""
         own = event(name, self.at, 0)
         self.events.append(own)
         self.at += 1
@@ -55,7 +56,7 @@ class Writer:
 
 
 def side(make, steps=4):
-    """The events of a side, whose steps are what make(writer) calls."""
+    """The events of a side, whose steps are the calls of make(writer)."""
     writer = Writer()
     for number in range(steps):
         writer.step(number)
@@ -72,7 +73,7 @@ def eager(count, name="aten::mm", kernel_name="sgemm"):
 
 
 def replayed(*counts, call="cudaGraphLaunch"):
-    """Graphs of so many kernels."""
+    """Graphs of this many kernels."""
     return lambda writer: [writer.graph(*[("sgemm", 500)] * count, call=call) for count in counts]
 
 
@@ -87,10 +88,10 @@ class Sides(InFolder):
 
 
 class Graphs(Sides):
-    """C20"""
+    """C20: operators in graphs."""
 
     def test_operators_that_run_in_a_graph(self):
-        """No time changed, and no operator is gone."""
+        """Operators run in a graph instead; no time changes, and no operator is reported as gone."""
         self.assertEqual(self.texts(LINES, eager(3), replayed(3)),
                          ["work: 3 operators now run inside a CUDA graph (1 launch per step)"])
         self.assertEqual(self.rows(GRAPHS),
@@ -119,7 +120,7 @@ class Graphs(Sides):
                          ["work: 3 operators now run inside a CUDA graph (1 launch per trace)"])
 
     def test_not_more_operators_than_kernels_in_graphs(self):
-        """The others are gone."""
+        """At most as many operators as kernels in graphs moved into them; the others are gone."""
         self.assertEqual(self.texts(LINES, eager(3), replayed(1)),
                          ["work: 1 operator now runs inside a CUDA graph (1 launch per step)"])
         self.assertEqual(self.rows(WORK), [("aten::mm gone, 3 per step",)])
@@ -138,7 +139,7 @@ class Graphs(Sides):
                          ["work: 3 operators now run inside a CUDA graph (1 launch per step)"])
 
     def test_steps_that_overlap_are_no_change(self):
-        """One step of test runs by itself what the others replay."""
+        """One step of test runs eagerly what the others replay, so overlapping steps are no change."""
         writer = Writer()
         for number in range(5):
             writer.step(number)
@@ -146,7 +147,7 @@ class Graphs(Sides):
         self.assertEqual(self.texts(GRAPHS, eager(3), writer.events), [])
 
     def test_as_many_in_both_directions(self):
-        """There is a line if more operators run in graphs, or fewer."""
+        """The line appears if more operators run in graphs, or fewer, but not for equal numbers in both directions."""
         def other(mine, others):
             def make(writer):
                 for kernel_name, in_graph in mine, others:
@@ -183,7 +184,7 @@ class Graphs(Sides):
         self.assertEqual(self.rows(WORK), [("aten::mm gone, 3 per step",)])
 
     def test_cautions_give_way(self):
-        """At most six lines come before causes or are work, with this one."""
+        """At most six lines precede causes or describe work, including this one, so cautions give way."""
         def slow(make):
             return lambda writer: [make(writer), writer.op("aten::add", ("add", 300)), writer.op("aten::isnan")]
         for make, heads, lines in ((eager(3), 6, []), (replayed(3), 5, ["graphs"])):
@@ -206,11 +207,11 @@ class Graphs(Sides):
 
 
 class Names(Sides):
-    """L5.3"""
+    """L5.3: names that differ in a number."""
 
     @staticmethod
     def named(*names):
-        """Each runs its kernel, which has the same name, and one on the CPU is in it."""
+        """Operators that each run a kernel, all with one name, and contain one on the CPU."""
         return lambda writer: [writer.op(name, (f"triton_{name}", 100), lambda: writer.op(f"cpu {name}"))
                                for name in names]
 
@@ -233,7 +234,9 @@ class Names(Sides):
                          ["Sequential_1 gone, 1 per step"])
 
     def test_hashes_of_one_side_are_one_name(self):
-        """Unless both sides have such a name: then it is not all of them that went."""
+        """Hashes of one side become one name, unless both sides have such a name, because then not all of them are
+        gone.
+        """
         two = self.named("fused_0badc0de", "fused_c0ffee42")
         self.assertEqual(self.texts(WORK, two, self.named()), ["fused gone, 2 per step"])
         self.assertEqual(self.texts(WORK, two, self.named("fused_c0ffee42")), ["fused_0badc0de gone, 1 per step"])
@@ -242,7 +245,7 @@ class Names(Sides):
 
 
 class Launches(Sides):
-    """L5.7"""
+    """L5.7: launches move between operators."""
 
     def test_kernels_of_another_operator(self):
         for other in ("aten::matmul", "triton_poi_fused_mm"):
@@ -267,7 +270,7 @@ class Launches(Sides):
                          ["aten::matmul new, 3 per step", "aten::mm gone, 3 per step"])
 
     def test_half_of_the_device_time(self):
-        """The other kernel is not run any more."""
+        """Half of the device time moves; the other kernel does not run any more."""
         for moved, gone in ((46, True), (54, False)):
             def control(writer):
                 writer.op("aten::mm", ("sgemm", moved), ("bias", 100 - moved))
@@ -275,7 +278,7 @@ class Launches(Sides):
                              ["aten::mm gone, 1 per step"] if gone else [], moved)
 
     def test_operators_of_the_host_keep_their_rows(self):
-        """Also where those around them only launch what others launched."""
+        """Host operators keep their rows, also inside operators that only launch other operators' kernels."""
         def control(writer):
             writer.op("aten::linear", ("sgemm", 500), lambda: writer.op("aten::isnan"))
         self.assertEqual(self.texts(WORK, control, eager(1)), ["aten::isnan gone, 1 per step"])
@@ -289,14 +292,14 @@ class Launches(Sides):
 
 
 def random_step(rng):
-    """A list of calls: (operators from outer to inner, kernels (name, us), how often)."""
+    """A list of calls: (operators from outer to inner, kernels (name, us), count)."""
     return [([f"aten::op{rng.randrange(6)}" for _ in range(rng.randrange(1, 4))],
              [(f"kernel_{rng.choice('abcdef')}", rng.randrange(1, 60)) for _ in range(rng.randrange(3))],
              rng.randrange(1, 4)) for _ in range(rng.randrange(2, 7))]
 
 
 def write_random(calls, in_graphs):
-    """A step that runs the calls at these places in graphs, of one or two calls each."""
+    """Writes a step that runs the calls at these places in graphs of one or two calls each."""
     def make(writer):
         held = []
         for place, (operators, kernels, often) in enumerate(calls):
@@ -310,13 +313,13 @@ def write_random(calls, in_graphs):
                 call(operators)
         for at in range(0, len(held), 2):
             kernels = [each for kernels in held[at:at + 2] for each in kernels]
-            if kernels:  # the kernels of a graph without any would be lost (I4)
+            if kernels:  # in a graph without kernels, they would be lost (I4)
                 writer.graph(*kernels)
     return make
 
 
 class Metamorphic(Sides):
-    """The lines of random programs whose operators run in graphs on one side."""
+    """The lines for random programs whose operators run in graphs on one side."""
 
     def answer(self, control, test):
         self.put(control, test)

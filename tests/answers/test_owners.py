@@ -1,5 +1,6 @@
-"""trace_kernel_owners and trace_collectives: against rule A11 word for word (oracle_steps.py) on random
-traces, against the args of events, against what is planted in examples/gpu, and on traces made by hand."""
+"""trace_kernel_owners and trace_collectives: against rule A11 word for word (oracle_steps.py) on random traces, against
+the args of events, against the planted changes of examples/gpu, and on traces made by hand.
+"""
 import json
 import os
 import random
@@ -21,7 +22,7 @@ ALL_REDUCE = "ncclDevKernel_AllReduce"
 
 
 def in_graph(file, attributed, work):
-    """A14.1: the name of compute and memory in a replay whose launch lies in no operator; None for other work."""
+    """A14.1: the name of compute and memory in a replay whose launch is in no operator; None for other work."""
     launch = attributed.rows.get(work.link)
     if launch is None or not oracle.is_call(launch) or "GraphLaunch" not in (launch.name or "") or (
             oracle_steps.kind(work) == "COMMUNICATION"):
@@ -34,7 +35,7 @@ def in_graph(file, attributed, work):
 
 
 def op_event(file, attributed, work):
-    """The event of op; none where a graph tells op."""
+    """The event of op; NULL where a graph gives op."""
     launch = attributed.rows.get(work.link)
     if launch is None or in_graph(file, attributed, work):
         return None
@@ -43,7 +44,7 @@ def op_event(file, attributed, work):
 
 
 def gpu_annotation(work, annotations):
-    """The name of the innermost annotation of its pid and tid that holds its start."""
+    """The name of the innermost annotation on its pid and tid that contains its start."""
     around = [row for row in annotations if (row.pid, row.tid) == (work.pid, work.tid) and work.ts_ns is not None
               and row.ts_ns <= work.ts_ns < oracle_steps.end(row)]
     return max(around, key=oracle_steps.innerness).name if around else None
@@ -71,7 +72,7 @@ class Owners(InFolder):
                     self.rows("SELECT event, gpu_annotation, op_event FROM trace_kernel_owners(?, 0, 'all')", path),
                     [(row[3], gpu_annotation(attributed.rows[row[3]], annotations),
                       op_event(file, attributed, attributed.rows[row[3]])) for row in expected])
-                for level in LEVELS:  # one alone is found in another way
+                for level in LEVELS:  # a single one is found another way
                     alone = self.rows(f"SELECT event, {level} FROM trace_kernel_owners(?, 0, 'all')", path)
                     self.assertEqual(alone, [(row[3], row[11 + LEVELS.index(level)]) for row in expected])
 
@@ -117,7 +118,7 @@ class Owners(InFolder):
                           ("m", 1, 4, "f", "f", "f", None, None, None)])
 
     def test_a_launch_without_a_name(self):
-        """As every function sees it: it launches, and has no name."""
+        """Every function agrees that a launch without a name launches work and has no name."""
         events = [step(1, 0, 100), event("a", 0, 50), event(None, 10, 10, cat="cuda_runtime", args={"correlation": 1}),
                   kernel("k", 40, 20, 1), event(None, 60, 5), kernel(None, 70, 5, 1)]
         write("trace.json", document(*events, step(2, 100, 100)))
@@ -209,7 +210,7 @@ class Owners(InFolder):
 
 class Collectives(InFolder):
     def read(self, trace, *arguments):
-        """{(iteration, group, seq): the rest of a row as a dictionary}"""
+        """{(iteration, group, seq): the remaining columns as a dictionary}"""
         cursor = self.db.execute(
             "SELECT iteration, process_group, seq, name, rank_count, transfer, max_wait, last_rank, spread_end"
             f" FROM trace_collectives(?{', ?' * len(arguments)})", (trace, *arguments))
@@ -233,7 +234,7 @@ class Collectives(InFolder):
             self.assertTrue(row["name"].startswith(ALL_REDUCE))
 
     def test_who_waits_in_a_real_job(self):
-        """Rank 1 is 5.5 ms longer in a SendRecv: it came early, and waited for rank 0."""
+        """In a real job, rank 1 spends 5.5 ms more in a SendRecv, because it came early and waited for rank 0."""
         row = max(self.read(corpus("param")).values(), key=lambda row: row["max_wait"])
         self.assertIn("SendRecv", row["name"])
         self.assertEqual((row["transfer"], row["max_wait"], row["last_rank"]), (2146, 5489, 0))
@@ -245,7 +246,7 @@ class Collectives(InFolder):
         return made
 
     def write_ranks(self, *ranks):
-        """Each rank is a list of collectives, launched in step 1."""
+        """Each rank is a list of collectives that are launched in step 1."""
         for number, collectives in enumerate(ranks):
             write(f"runs/rank{number}.json", document(
                 step(1, 0, 100), *(launch(i, 1, i + 1) for i in range(len(collectives))), *collectives))
@@ -265,7 +266,7 @@ class Collectives(InFolder):
                          {(1, "dp", 0): 1, (1, "tp", 0): 1, (1, "tp", 1): 1})
 
     def test_clocks_that_are_not_aligned(self):
-        """Rank 1 is 10 us ahead, by the median of the ends."""
+        """Clocks are aligned by the median of the ends: rank 1 is 10 us ahead."""
         c = self.collective
         self.write_ranks([c("nccl", at, 10, number) for number, at in enumerate((200, 300, 400, 500), 1)],
                          [c("nccl", at, 10, number) for number, at in enumerate((210, 311, 410, 525), 1)])
@@ -273,7 +274,7 @@ class Collectives(InFolder):
                          [(0, 0), (1, 1), (0, 0), (None, 15)])
 
     def test_the_root_of_a_broadcast_that_is_over_early(self):
-        """Nobody waits for a rank that joins when it has ended."""
+        """Nobody waits for a rank that joins a broadcast after its end."""
         c = self.collective
         self.write_ranks([c("ncclBroadcast", 200, 10, 1), c("ncclAllReduce", 300, 20, 2)],
                          [c("ncclBroadcast", 1230, 10, 1), c("ncclAllReduce", 1310, 10, 2)])
@@ -281,7 +282,9 @@ class Collectives(InFolder):
                          [("ncclAllReduce", 1, 0), ("ncclBroadcast", None, 30)])
 
     def test_ranks_that_nothing_ties(self):
-        """They are compared by their own clocks, in which nobody is last if the ends are far apart."""
+        """Ranks without common collectives are compared by their own clocks, and nobody is last if the ends are far
+        apart.
+        """
         c = self.collective
         self.write_ranks([c("nccl", 200, 10, 1, "a")], [c("nccl", 205, 10, 1, "b")],
                          [c("nccl", 202, 13, 1, "b"), c("nccl", 300, 50, 2, "c")], [c("nccl", 400, 10, 1, "c")])
@@ -310,7 +313,7 @@ class Collectives(InFolder):
 
 
 class Stragglers(InFolder):
-    """Each rank against the others: as trace_step_diff has it, of one trace on both sides."""
+    """Compares each rank with the others, like trace_step_diff with one trace on both sides."""
 
     def read(self, trace, *arguments):
         """{rank: ((times_last, wait_caused), [(class, name, diff_time, time, others_time)])}"""
@@ -327,7 +330,7 @@ class Stragglers(InFolder):
                                             iterations)]
 
     def waits(self, trace, iterations):
-        """{rank: [us that the others wait for it]}"""
+        """{rank: [us for which the others wait for it]}"""
         found = defaultdict(list)
         for last, wait in self.rows("SELECT last_rank, max_wait FROM trace_collectives(?, NULL, ?)", trace, iterations):
             found[last].append(wait)
@@ -367,7 +370,7 @@ class Stragglers(InFolder):
 
     @staticmethod
     def write_ranks(folder, chance):
-        """Random ranks, whose collectives end together: a late rank makes the others wait."""
+        """Random ranks whose collectives end together: a late rank makes the others wait."""
         steps = range(1, chance.randint(2, 5))
         for rank in range(chance.choice((1, 2, 3, 4))):
             events, correlation = [], 0
@@ -393,13 +396,13 @@ class Stragglers(InFolder):
         self.assertGreater(checked, 20)
 
     def check_control(self, trace, control, iterations):
-        """The rows of the trace, and control's own diff and waits of these ranks."""
+        """Checks the rows of the trace, and control's own differences and waits of these ranks."""
         sql = ("SELECT rank, times_last, wait_caused, class, name, time, others_time, diff_time"
                " FROM potential_stragglers(?, NULL, ?)")
         alone, rows = self.rows(sql, trace,
                                 iterations), self.rows(sql + " WHERE control = ?", trace, iterations, control)
         self.assertEqual([row for row in rows if row in set(alone)], alone)
-        self.assertLessEqual({row[5:] for row in set(rows) - set(alone)}, {(0, 0, 0)})  # what only control has
+        self.assertLessEqual({row[5:] for row in set(rows) - set(alone)}, {(0, 0, 0)})  # present in control only
         ranks, every = self.ranks(control, iterations), self.waits(control, iterations)
         steps = {side: dict(self.rows("SELECT rank, count(DISTINCT coalesce(iteration, -1))"
                                       " FROM trace_step_time(?, 'all', ?)"
@@ -431,7 +434,9 @@ class Stragglers(InFolder):
         self.assertGreater(checked, 100)
 
     def test_a_rank_that_became_slower(self):
-        """What is planted (generate_gpu_pair.py, 6): 120 us per step, for which rank 0 waits; it was slower already."""
+        """A planted change of 120 us per step (generate_gpu_pair.py, 6), for which rank 0 waits, shows on its rank,
+        which was slower before, too.
+        """
         self.check_control(TEST, CONTROL, None)
         self.check_control(CONTROL, TEST, 12)
         row = self.rows("SELECT rank, class, name, diff_time - control_diff_time, wait_caused - control_wait_caused,"
@@ -447,7 +452,7 @@ class Stragglers(InFolder):
                                                        {(1, 1)})
 
     def test_nobody_waits(self):
-        """Neither for a root of the host that is over early, nor where all start together."""
+        """Nobody waits for a root on the host that is over early, or when all start together."""
         for rank, length in enumerate((900, 100)):
             write(f"host/rank{rank}.json", document(
                 step(1, 0, 1000), event("gloo:broadcast", 10, length), event("gloo:all_reduce", 950, 10)))
@@ -466,7 +471,7 @@ class Stragglers(InFolder):
         self.assertEqual(row, (1, 8, "DistributedDataParallel.forward", 60))
 
     def test_recorded_jobs_of_gloo(self):
-        """The rank in which it is planted, and what it is."""
+        """Recorded jobs of gloo show the rank with the planted change, and the change."""
         for trace, rank, name, times in (("two/loader", 1, "enumerate(DataLoader)%__next__", 10),
                                          ("three/loader", 1, "enumerate(DataLoader)%__next__", 10),
                                          ("three/operator", 2, "aten::sort", 8)):
@@ -476,8 +481,9 @@ class Stragglers(InFolder):
             self.assertEqual(found, [(rank, 1, 1, 1)], trace)
 
     def test_a_host_that_sleeps(self):
-        """Rank 1 sleeps 1 ms in each step, and rank 0 waits for it in gloo, on another thread; in control both start
-        together."""
+        """Rank 1 sleeps for 1 ms in each step, and rank 0 waits for it in gloo, on another thread. In control both
+        start together.
+        """
         for side, late in (("control", 0), ("test", 1000)):
             for rank in range(2):
                 events, at = [], 0
@@ -499,7 +505,7 @@ class Stragglers(InFolder):
                 f"SELECT iteration FROM trace_collectives('test', NULL, {iterations})")], steps)
 
     def test_what_makes_a_rank_late(self):
-        """Rank 1 waits 40 us longer for its data, and rank 0 as long for rank 1."""
+        """Rank 1 waits 40 us longer for its data, and rank 0 as long for rank 1, so the data makes rank 1 late."""
         for rank, (wait, start) in enumerate(((10, 30), (50, 70))):
             write(f"runs/rank{rank}.json", document(
                 step(1, 0, 150), event("load", 0, wait), launch(wait, 1, 1), kernel("ncclA", start, 120 - start, 1)))

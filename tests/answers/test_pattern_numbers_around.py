@@ -14,7 +14,7 @@ SENT = "gloo:all_reduce runs {} -> {} times per step"
 
 
 def operators(times):
-    """A trace of four operators, which take so many times as long as elsewhere."""
+    """A trace of four operators, slower than elsewhere by this factor."""
     return recorded(*[[(f"aten::op{number}", 10 * times, [[8]]) for number in range(4)]] * 3)
 
 
@@ -23,13 +23,14 @@ def loading(*of_steps):
 
 
 def requests(*sizes, longer=0):
-    """A trace of a server: steps of 8 requests take 10 ms, of 32 requests 30."""
+    """A trace of a server: steps of 8 requests take 10 ms, steps of 32 requests 30 ms."""
     return served(*[(size, [("op", (10 if size == 8 else 30) + longer)]) for size in sizes] * 4)
 
 
 def job(*times, alone=0, more=0):
-    """Two ranks; collectives take so many times 1 ms in a step, and twice that in the next one. Beside them there are
-    collectives of the first rank alone, and more of both."""
+    """Two ranks. Collectives take this multiple of 1 ms in a step, and double in the next one. There are also
+    collectives of the first rank alone, and more of both.
+    """
     ranks = []
     for rank in range(2):
         events, work = [], 0
@@ -47,7 +48,7 @@ def job(*times, alone=0, more=0):
 
 
 def sent(control, test):
-    """Collectives of so many numbers."""
+    """Collectives with these sequence numbers."""
     return {"launched": [("gloo:all_reduce", size, "[]", float(control == size), float(test == size), 1, 1, size, "[]")
                          for size in {control, test}]}
 

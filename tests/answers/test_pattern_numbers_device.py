@@ -11,7 +11,7 @@ TO_DEVICE = {"class": "memory", "kind": "changed"}
 
 
 def convolutions(last, channels=2, dims=4, every=50):
-    """A trace of steps with convolutions, of which so many have channels last."""
+    """A trace of steps with convolutions, of which this many are channels-last."""
     of_last, of_first = ([16, 1, 8, 2], [16, 8, 4, 1]) if dims == 4 else ([16, 1, 8], [16, 8, 1])
     shape = [8, channels, 4, 4][:dims]
     events = []
@@ -26,7 +26,7 @@ def convolutions(last, channels=2, dims=4, every=50):
 
 
 def ran(of_steps, names="k"):
-    """A trace; of each step, which begins and ends the trace too, us of kernels of each name."""
+    """A trace of steps with us of kernels by name; each step begins and ends with the trace."""
     events, work = [], 0
     for number, kernels in enumerate(of_steps):
         at = 100000 * number
@@ -38,14 +38,14 @@ def ran(of_steps, names="k"):
 
 
 def shared(late, of=10, base=100, control=()):
-    """Control and test of one kernel per step, in which test, or control, is late by so many us."""
+    """Control and test with one kernel per step, in which test, or control, is late by this many us."""
     def side(more):
         return ran([[base + us] for us in (*more, *[0] * (of - len(more)))])
     return side(control), side(late)
 
 
 def few(runs):
-    """Five kernels that run in each of three steps, or test in so many of them, twice 1 ms late."""
+    """Five kernels that run in each of three steps, or in this many steps of test, late by 1 ms twice."""
     return ran([[100] * 5] * 3), ran([[1100] * 5] * 2 + [[100] * 5] * (runs - 2))
 
 

@@ -25,20 +25,20 @@ def tensors(*ops):
 
 
 def grown(*ratios, us=100):
-    """Operators, by how many times as large their tensors are, of which only the first has as many dims in both."""
+    """Operators, by the growth of their tensors; only the first has as many dims on both sides."""
     return tensors(*((f"aten::op{place:03}", ("[100]", 100), (f"[{100 * ratio:g}]" if place == 0 else "[1,1]",
                                                               round(100 * ratio, 6)), us)
                      for place, ratio in enumerate(ratios)))
 
 
 def growth(*ratios, us=100, beside=None):
-    """The facts of these operators, and of one that does not change and takes so many us."""
+    """The facts of these operators, and of an unchanged one that takes this many us."""
     return {"launched": grown(*ratios, us=us) + (
         tensors(("aten::other", ("[9,9,9]", 100), ("[9,9,9]", 100), beside)) if beside else [])}
 
 
 def saving(*of_steps, names=("aten::add", "aten::save", "aten::write")):
-    """A trace; a step is (us, how often each operator runs). Between two others, which are not compared."""
+    """A trace whose steps are (us, count of each operator), between two steps that are not compared."""
     events = []
     for number, (us, *counts) in enumerate(((1000, 1), *of_steps, (1000, 1))):
         at = 100000 * number

@@ -1,5 +1,6 @@
-"""Patterns of sql/patterns (DG1) on a made program: what each says of a pair, that it speaks of the swapped pair, too,
-and a near miss of which it says nothing: one less than its number asks for."""
+"""Patterns of sql/patterns (DG1) on a generated program: each pattern matches its pair, matches the swapped pair in the
+other direction, and stays silent on a near miss that is one below its number.
+"""
 import unittest
 
 from made import InFolder, document, event, kernel, launch, step, write
@@ -9,7 +10,7 @@ ENGINE = "autograd::engine::evaluate_function: "
 
 
 def call(name, *inside, times=1, us=20, **fields):
-    """A call, with others inside; a list of equal ones."""
+    """A call with nested calls; a list stands for equal ones."""
     return [(name, [one for each in inside for one in each], us, fields)] * times
 
 
@@ -36,12 +37,12 @@ LINEAR = call("aten::linear", times=6)
 
 
 def again(*names):
-    """The backward pass, of which one function computes these again."""
+    """The backward pass, in which one function recomputes these."""
     return FORWARD + backward("AddmmBackward0", *map(call, names)) + BACKWARD[1:] + FUSED
 
 
 def checked(times):
-    """A check for NaN in each function of the engine, and more in the first one."""
+    """A NaN check in each function of the engine, and more checks in the first one."""
     functions = [ENGINE + name + "Backward0" for name in ("Embedding", "Addmm", "NativeLayerNorm", "Gelu", "Add")]
     return FORWARD + [one for place, name in enumerate(functions)
                       for one in call(name, call("aten::isnan", times=times - 4 if place == 0 else 1))] + FUSED
@@ -67,8 +68,9 @@ def sized(size, kind="float"):
 
 
 def program(of_step, steps=5, **keys):
-    """A trace of steps, of which the first and the last are not compared, with keys of the document. An operator with a
-    kernel, by name and us, ends after it."""
+    """A trace of steps, with keys of the document; the first and the last step are not compared. An operator with a
+    kernel, by name and us, ends after it.
+    """
     events, correlation = [], 0
 
     def place(made, at):
@@ -98,7 +100,7 @@ def program(of_step, steps=5, **keys):
 
 
 def products(name, us, types=("float", "float")):
-    """Products of matrices by a kernel."""
+    """Matrix products by a kernel."""
     return BASE + [one for size in (8, 16) for one in call("aten::mm", kernel=(name, us), args={
         "Input Dims": [[size, size]] * 2, "Input type": list(types)})]
 
@@ -108,22 +110,22 @@ def kernels(*us):
 
 
 def on_host(us):
-    """Operators that take so long, with a small kernel each."""
+    """Operators of this length, with a small kernel each."""
     return [one for each in BASE[:8] for one in call(each[0], us=us, kernel=(each[0], 5), args={"Input Dims": [[8]]})]
 
 
 def asked(*sizes, longer=1):
-    """A server's trace, with the sizes of requests."""
+    """A server's trace with the sizes of requests."""
     return served(*[(size, [(name, longer * size / 8) for name, *_ in FORWARD]) for size in sizes] * 8)
 
 
 def job(us, ranks=2):
-    """The traces of ranks with collectives of so many us."""
+    """The traces of ranks with collectives of this many us."""
     of_step = BASE + call("c10d::allreduce_", kernel=("ncclDevKernel_AllReduce_RING_LL", us), times=5)
     return [program(of_step, distributedInfo={"rank": rank, "world_size": ranks}) for rank in range(ranks)]
 
 
-# {pattern: (control, test, near test, what is said)}
+# {pattern: (control, test, near test, sentence)}
 CHANGES = {
     "optimizer": (BASE, MODEL + optimizer(call("aten::_foreach_add_"), call("aten::_foreach_mul_")),
                   MODEL + optimizer(call("aten::_fused_adamw_", times=2)),
@@ -201,7 +203,7 @@ CHANGES = {
 
 class Made(InFolder):
     def said(self, *sides):
-        """Sides are the calls of a step, documents or, of a job, lists of them."""
+        """The sentences. Sides are the calls of a step, documents or, for a job, lists of them."""
         for path, side in zip("ab", sides):
             if isinstance(side, list) and isinstance(side[0], tuple):
                 side = program(side)

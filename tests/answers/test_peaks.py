@@ -1,4 +1,4 @@
-"""Shares of the peak of a device (F9), and the table of peaks."""
+"""Shares of a device's peak (F9), and the table of peaks."""
 import random
 import unittest
 
@@ -68,19 +68,19 @@ class Shares(InFolder):
         self.assertEqual(found[2], bound)
 
     def test_by_arithmetic(self):
-        """2 * 1024^3 FLOPs and 3 * 1024^2 * 2 bytes in 10 us."""
+        """The shares follow from arithmetic: 2 * 1024^3 FLOPs and 3 * 1024^2 * 2 bytes in 10 us."""
         self.expect(self.shares(*product("aten::mm")), 2 * 1024 ** 3 / 10e-6 / 989.4e12 * 100,
                     6 * 1024 ** 2 / 10e-6 / 4800e9 * 100, "compute")
 
     def test_types_have_their_peaks(self):
-        """F9.1."""
+        """F9.1: each type has its own peak."""
         for types, peak in TYPES.items():
             flops = self.shares(*product("aten::mm", types))[0]
             self.assertAlmostEqual(flops, 2 * 1024 ** 3 / 10e-6 / (H200[peak] * 1e12) * 100, msg=types)
         self.assertIsNone(self.shares(*product("aten::mm", "long int"))[0])
 
     def test_only_names_of_kernels_show_tf32(self):
-        """F9.2."""
+        """F9.2: only names of kernels show TF32."""
         rate = 2 * 1024 ** 3 / 10e-6 / 1e12 * 100
         for name, peak in (("ampere_sgemm_128x64_nn", "float32"), ("sm80_xmma_gemm_f32f32_tf32f32_f32_nn", "tf32"),
                            ("cutlass_80_tensorop_s1688gemm_128x128_nn", "tf32"), ("nvjet_sss_128x64", "float32"),
@@ -91,14 +91,14 @@ class Shares(InFolder):
         self.assertAlmostEqual(half, rate / H200["float16"])
 
     def test_the_larger_time_at_the_peak_bounds(self):
-        """F9.3: a small matrix is read for longer than it is computed."""
+        """F9.3: the larger time at the peak is the bound; a small matrix takes longer to read than to multiply."""
         self.assertEqual(self.shares(*product("aten::mm", size=64))[2], "memory")
         self.assertEqual(self.shares(*product("aten::add"))[::2], (None, "memory"))
         self.assertEqual(self.shares(*product("aten::_scaled_mm", "c10::Float8_e4m3fn"))[1:], (None, None))
         self.assertEqual(self.shares(*product("aten::sort")), (None, None, None))
 
     def test_times_at_the_peak_add_up(self):
-        """Of several types in one row, without those that have no peak."""
+        """Times at the peak of several types in one row add up, without types that have no peak."""
         events = product("aten::mm") + product("aten::mm", "float", dur=30, at=500, correlation=2)
         flops = 2 * 1024 ** 3 * (1 / 989.4 + 1 / 66.9) / 1e6
         known = self.shares(*events)
@@ -121,7 +121,7 @@ class Shares(InFolder):
         self.assertEqual(self.shares(*product("aten::mm"), device=["NVIDIA H200"] * 8), one)
 
     def test_networks_and_the_bus_of_the_host_have_no_peak(self):
-        """F9.1."""
+        """F9.1: networks and the host's bus have no peak."""
         args = {"Collective name": "allreduce", "In msg nelems": 4096, "Out msg nelems": 4096, "Group size": 2,
                 "dtype": "Float"}
         reduce = kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 100, 10, 1)
@@ -141,7 +141,7 @@ class Shares(InFolder):
     def test_a_temp_table_takes_the_place(self):
         before = self.shares(*product("aten::mm"))
         self.db.execute("CREATE TABLE trace_device_peaks AS SELECT '%H200' AS device, 'bfloat16' AS type, 1 AS peak")
-        self.assertEqual(self.shares(*product("aten::mm")), before)  # only one of the user's own
+        self.assertEqual(self.shares(*product("aten::mm")), before)  # only one of the user
         self.db.execute("DROP TABLE trace_device_peaks")
         self.db.execute("CREATE TEMP TABLE trace_device_peaks AS SELECT * FROM trace_device_peaks")
         self.assertEqual(self.shares(*product("aten::mm")), before)
@@ -154,7 +154,7 @@ class Shares(InFolder):
         self.db.execute("DROP TABLE temp.trace_device_peaks")
         self.assertEqual(self.shares(*product("aten::mm")), before)
         self.db.execute("CREATE TEMP TABLE trace_device_peaks (x)")
-        self.assertEqual(self.shares(*product("aten::mm")), before)  # not such a table
+        self.assertEqual(self.shares(*product("aten::mm")), before)  # another kind of table
 
     def test_sides_have_their_own_devices(self):
         for name, device in (("a.json", "NVIDIA H200"), ("b.json", "NVIDIA A100-SXM4-80GB")):
@@ -164,7 +164,7 @@ class Shares(InFolder):
         self.assertAlmostEqual(test / control, 989.4 / 312)
 
     def test_random_operators(self):
-        """Beside oracle_work.py, and peaks by the types that it reads."""
+        """Random operators agree with oracle_work.py, and peaks with the types that it reads."""
         for seed in range(series(20, 200)):
             rng, events = random.Random(seed), []
             for number in range(rng.randrange(1, 20)):
