@@ -1,4 +1,4 @@
-"""Many ranks: what every function costs grows with their number, and not faster."""
+"""The cost of every function grows at most linearly with the number of ranks."""
 import glob
 import gzip
 import os
@@ -11,7 +11,7 @@ from support import EXAMPLES, alone, connect, slowest
 from test_analyses import ANALYSES
 
 FEW, MANY = 25, 100
-MOST = 6  # times the CPU time for four times the ranks
+MOST = 6  # limit on the ratio of CPU time for four times the ranks
 TRACE = ("trace_files", "trace_steps", "trace_metadata", "trace_events", "trace_ops", "trace_step_time",
          "trace_step_path", "trace_job_path", "trace_job_clocks", "trace_job_ranks", "trace_kernel_owners",
          "trace_collectives", "critical_path",
@@ -26,7 +26,7 @@ GIVEN = {"keys": "'op,shapes'", "operator_name": "'aten::'", "min_pattern_len": 
 
 
 def renumbered(folder, ranks):
-    """examples/gpu with as many ranks."""
+    """examples/gpu with this many ranks."""
     for side in ("control", "test"):
         os.makedirs(os.path.join(folder, side))
         texts = []
@@ -52,7 +52,7 @@ class Ranks(unittest.TestCase):
             renumbered(folder, ranks)
 
     def call(self, name, folder):
-        """With every rank and every step."""
+        """A call for all ranks and all steps."""
         arguments = [row[0] for row in self.db.execute(
             "SELECT name FROM tracediff_columns(?) WHERE kind = 'argument'", (name,))]
         values = {each: "'all'" for each in arguments if "rank" in each or "iteration" in each}
@@ -60,7 +60,7 @@ class Ranks(unittest.TestCase):
         return f"SELECT * FROM {name} WHERE " + " AND ".join(f"{each} = {value}" for each, value in values.items())
 
     def seconds(self, sql, enough=0):
-        """CPU seconds, the best of 3 after the trace has been read, or the first that are enough."""
+        """CPU seconds: the best of 3 after the trace has been read, or the first that is low enough."""
         best = 9e9
         for _ in range(3):
             begin = time.process_time()

@@ -1,5 +1,5 @@
-"""Replayed graphs, by hand: what their work is named for, the order in a replay (A14), and captures (A15). Random
-ones are in test_serving_oracle, differences of graphs in test_graph_diff.
+"""Replayed graphs, made by hand: the names of their work, the order in a replay (A14), and captures (A15).
+test_serving_oracle has random ones, test_graph_diff differences of graphs.
 """
 import itertools
 import os
@@ -99,7 +99,8 @@ class Captures(InFolder):
 
     def capture(self, *sequences, named=True, name="capture.json"):
         """Each launch is in an operator `N.op`, in a module `nn.Module: N_0` and an annotation `N.region`, where N is
-        the name captured and the number of the sequence."""
+        the captured name with the number of the sequence.
+        """
         events, at = [], 0
         for number, names in enumerate(sequences):
             events.append(event("hipStreamBeginCapture", at, 1, cat="hip_runtime"))
@@ -222,7 +223,7 @@ if __name__ == "__main__":
 
 class Recorded(InFolder):
     """The graphs of a small server on an H200, and a trace of their capture, whose launches have no names."""
-    # the modules of a layer, and how many of the kind a layer has, and which of them it is
+    # the modules of a layer: how many of a kind a layer has, and the index of each
     LAYER = (("LayerNorm", 2, 0), ("Linear", 4, 0), ("Attention", 1, 0), ("Linear", 4, 1), ("Layer", 1, 0),
              ("LayerNorm", 2, 1), ("Linear", 4, 2), ("GELU", 1, 0), ("Linear", 4, 3), ("Layer", 1, 0))
     TOLD = {"layer_norm": "aten::native_layer_norm", "sdpa": "aten::_cudnn_attention_forward", "nvjet": "aten::addmm",

@@ -1,4 +1,6 @@
-"""Gains of a part of the steps (E11, C16.4): of steps whose gains are known; on random jobs, that it holds together."""
+"""Gains from a sample of the steps (E11, C16.4): on steps with known gains, and on random jobs, where all numbers must
+be consistent.
+"""
 import os
 import resource
 import subprocess
@@ -15,12 +17,12 @@ ALL = "SELECT kind, text, diff_ms, gain_ms, hidden_by, rank FROM trace_summary('
 
 
 def sample(count):
-    """E11.1"""
+    """The sample of E11.1."""
     return [(2 * run + 1) * count // 8 - 2 + i for run in range(4) for i in range(4)] if count > 16 else range(count)
 
 
 def steps_of(lengths, first=0, rank=0):
-    """A rank: in each step it waits for a kernel of so many us, after one of 50; then ranks meet."""
+    """A rank: in each step it waits for a kernel of this many us after one of 50 us; then the ranks meet."""
     events, at = [], first
     for number, us in enumerate(lengths):
         end, work = at + 40 + 50 + us, 4 * number
@@ -34,7 +36,7 @@ def steps_of(lengths, first=0, rank=0):
 
 
 def hidden_of(count, more=100, name="aten::mm"):
-    """Steps in which a kernel is longer beside another one, which hides what it gains: 20 of 100 are left."""
+    """Steps in which a kernel is longer beside another one, which hides all but 20 us of each 100 us of gain."""
     events, period = [], 400 + more
     for number in range(count):
         at, work = period * number, 2 * number
@@ -47,13 +49,15 @@ def hidden_of(count, more=100, name="aten::mm"):
 
 class Sampled(InFolder):
     def gain(self, name="aten::mm"):
-        """(diff_ms, gain_ms), of steps of us rounded to ns."""
+        """(diff_ms, gain_ms) for steps in us, rounded to ns."""
         [found] = self.rows("SELECT round(diff_ms, 6), round(gain_ms, 6) FROM trace_summary('control', 'test')"
                             " WHERE diagnoses = 0 AND name = ?", name)
         return found
 
     def sides(self, more, **sides):
-        """Control's kernel takes 100 us in each step, test's so much more. The first step and the last are left out."""
+        """Control's kernel takes 100 us in each step, test's this much more. The first and the last step are left
+        out.
+        """
         write("control/a.json", steps_of([100] * (len(more) + 2), **sides))
         write("test/a.json", steps_of([100, *(100 + us for us in more), 100], **sides))
 
@@ -66,7 +70,7 @@ class Sampled(InFolder):
                                            round(sum(more[i] for i in chosen) / len(chosen) / 1000, 6)), count)
 
     def test_the_sides_have_other_numbers_of_steps(self):
-        """Each is sampled by itself; gains are those of test."""
+        """Sides with different numbers of steps are sampled separately, and gains belong to test."""
         more = [30 + 7 * number % 23 for number in range(40)]
         for control in (3, 16, 17, 90):
             self.sides(more)
@@ -74,7 +78,7 @@ class Sampled(InFolder):
             self.assertEqual(self.gain()[1], round(sum(more[i] for i in sample(40)) / 16 / 1000, 6), control)
 
     def test_it_says_so(self):
-        """From 17 steps on, of test or else of control."""
+        """From 17 steps on, in test or otherwise in control, a line mentions the sample."""
         for counts, sampled in (((18, 18), ""), ((19, 19), " (16 of 17 steps)"), ((40, 18), " (16 of 38 steps)"),
                                 ((18, 40), " (16 of 38 steps)"), ((19, 40), " (16 of 38 steps)"),
                                 ((40, 19), " (16 of 17 steps)")):
@@ -84,7 +88,7 @@ class Sampled(InFolder):
             self.assertEqual(text[0].partition("; a fix saves 0.020 ms")[2].partition(",")[0], sampled, counts)
 
     def test_eight_characters_before_the_dots(self):
-        """C13.3: where so much follows, a text is cut after a word only if eight characters are left."""
+        """C13.3: a text is cut after a word only if eight characters are left before the dots."""
         for length, shown in ((8, "wwwwwwww..."), (7, "wwwwwww xxxxxxxxxxxxxxx...")):
             for side, more in (("control", 0), ("test", 100)):
                 write(f"{side}/a.json", hidden_of(19, more, "w" * length + " " + "x" * 40))
@@ -92,12 +96,12 @@ class Sampled(InFolder):
             self.assertEqual(text[0].partition("; a fix")[0].rpartition("  ")[2], shown, text)
 
     def test_equal_steps_gain_what_all_of_them_do(self):
-        """Of a job of two ranks, the second of which is slower."""
+        """A sample of equal steps gains as much as all steps, for a job of two ranks, the second of which is slower."""
         for side, us in (("control", 100), ("test", 180)):
             for rank in range(2):
                 lengths = [us if rank else 100] * 42
                 events = steps_of(lengths, rank=rank)["traceEvents"]
-                for each in events:  # the first one waits in the collective
+                for each in events:  # the first rank waits in the collective
                     if each["name"] == "ncclKernel_AllReduce" and not rank:
                         each["dur"] += us - 100
                     number = (each["ts"]) // 230
@@ -119,7 +123,9 @@ class Sampled(InFolder):
         self.assertEqual(self.rows(ALL), expected)
 
     def test_random_jobs_hold_together(self):
-        """The recorded lengths of all steps are simulated (E1): otherwise a caution says that gains are not known."""
+        """In random jobs the recorded lengths of all steps are simulated (E1); otherwise a caution says that gains are
+        unknown.
+        """
         simulated = 0
         for seed in range(series(20, 60)):
             write_gains_pair(f"{seed}/control", f"{seed}/test", seed, other=seed % 2 == 1, steps=20 + seed % 9)
@@ -135,7 +141,9 @@ class Cost(InFolder):
     @alone
     @slowest
     def test_many_steps_take_little_more_with_gains(self):
-        """Of 200 steps, gains take at most three quarters more memory and time; of all, it would be twice as much."""
+        """With 200 steps, gains take at most three quarters more memory and time; without sampling it would be twice as
+        much.
+        """
         with mock.patch.object(generate_bench, "STEPS", 200):
             for side in ("control", "test"):
                 os.mkdir(side)

@@ -1,9 +1,9 @@
-"""Many questions on one connection: what was asked before must not change an answer. The reference is the same
-question on a connection of its own. Functions with columns that are only computed when a query names them are asked
-for all sets of them, in joins with themselves, with more rows than are kept, and from several statements at once.
+"""Many queries on one connection: earlier queries must not change an answer. The reference is the same query on a new
+connection. Functions with columns that are computed on demand are queried for all sets of these columns, in joins with
+themselves, with more rows than are kept, and from several statements at once.
 
-SEED    begins another series of questions (default 1); a failure says which of them
-SLACK   multiplies the bounds of time      (default 1)
+  SEED    begins another series of queries (default 1); a failure names the query
+  SLACK   multiplies the time limits (default 1)
 """
 import itertools
 import json
@@ -21,7 +21,7 @@ SEED = os.environ.get("SEED") or "1"
 SLACK = float(os.environ.get("SLACK") or 1)
 SEQUENCES = series(5, 40)
 
-# Columns that are computed when they are named, others of the function, and its arguments.
+# Columns that are computed on demand, others of the function, and its arguments.
 FUNCTIONS = {
     "trace_ops": (("self_duration", "short_name"), ("rank", "name", "total_duration"),
                   [f"'{trace}', 'all', {steps}" for trace in "ab" for steps in ("'all'", "1", "'steady'")]),
@@ -50,7 +50,7 @@ class Sequences(InFolder):
         self.known = {}
 
     def on_its_own(self, sql):
-        """The rows of a query on a connection of its own."""
+        """The rows of a query on a new connection."""
         if sql not in self.known:
             db = connect()
             self.known[sql] = db.execute(sql).fetchall()
@@ -85,7 +85,7 @@ class Sequences(InFolder):
         return f"SELECT {', '.join(some())} FROM {call}"
 
     def test_columns_on_demand_after_a_query_without_them(self):
-        """The rows of the first query are gone when the second one asks for more columns at once, and for fewer."""
+        """The first query's rows are gone when the second one needs more columns at once, and fewer."""
         for function, (demanded, plain, calls) in FUNCTIONS.items():
             call, key = f"{function}({calls[0]})", plain[-1]
             for one, other in itertools.permutations((*demanded, plain[0]), 2):
@@ -128,7 +128,7 @@ class Sequences(InFolder):
             db.close()
 
     def test_more_rows_than_are_kept(self):
-        """64 MiB of rows are kept besides those in use."""
+        """64 MiB of rows are kept besides those in use, and larger results are still right."""
         text = json.dumps(document(*(event(f"op{number % 97}", number, 1) for number in range(30000)),
                                    event("last", 10 ** 6, 1)))
         for number in range(8):
@@ -162,13 +162,13 @@ class Sequences(InFolder):
 
 
 class Files(InFolder):
-    """What was learnt of the files before must not change what is read of the next one."""
+    """State from earlier files must not change how the next one is read."""
     COLUMNS = "event, name, cat, ph, ts_ns, dur_ns, stream, correlation, pid, tid, args"
     NAMES = ["gemm<4>", "gemm<5>", "relu", "caf\u00e9", 'say "x"', "", "copy_" + "x" * 40 + "_a",
              "copy_" + "x" * 40 + "_b"]
 
     def make(self, rng, path):
-        """Names in an order of their own, so that each has another number; forms that some files share."""
+        """Shuffled names, so that each gets another number, and layouts that some files share."""
         names, indent = rng.sample(self.NAMES, len(self.NAMES)), rng.choice((None, None, 1))
         events = []
         for i in range(rng.randrange(40, 200)):

@@ -1,5 +1,5 @@
-"""Steps by annotation, their phases and strata, and like compared with like: recorded answers (GOLDEN), and a named
-case for each rule. Random traces are in test_serving_oracle, replayed graphs in test_replays.
+"""Steps by annotation (T20 to T23), their phases and strata, and comparing like with like (A13): recorded answers
+(GOLDEN), and a named case for each rule. test_serving_oracle has random traces, test_replays replayed graphs.
 """
 import csv
 import json
@@ -34,7 +34,7 @@ def read_golden(name):
 
 
 def corpus_of(trace):
-    """The path of a trace that a golden names."""
+    """The path of the trace that a golden file names."""
     if trace.startswith("made/"):
         return corpus("serving", *(["cut.json.gz"] if trace == "made/cut" else trace.split("/")[1:]))
     if trace == "param/worker1":
@@ -45,10 +45,10 @@ def corpus_of(trace):
 
 
 class Golden(InFolder):
-    """Files golden/serving/*.csv, exact to the nanosecond."""
+    """Files golden/serving/*.csv match to the nanosecond."""
 
     def test_parse(self):
-        """Every name as a step of its own."""
+        """Every name is parsed as a step of its own."""
         rows = read_golden("parse.csv")
         self.assertGreater(len(rows), 40)
         write("a.json", document(*(note(row["name"], 10 * at, 5) for at, row in enumerate(rows))))
@@ -96,7 +96,7 @@ class Golden(InFolder):
         self.assertEqual(checked, 12)
 
     def test_step_time(self):
-        """By trace and level the sum, and the 25 largest parts, over the steady steps."""
+        """By trace and level, the sum and the 25 largest parts over the steady steps match."""
         expected, checked = defaultdict(list), 0
         for row in read_golden("step_time.csv"):
             expected[row["trace"], row["level"]].append((row["class"], row["name"], int(row["time_ns"])))
@@ -132,7 +132,7 @@ class Golden(InFolder):
         self.assertEqual(checked, 4)
 
     def test_made_diff(self):
-        """The rationals themselves."""
+        """The rationals match exactly."""
         expected = defaultdict(dict)
         for row in read_golden("made_diff.csv"):
             values = [Fraction(row[key]) for key in ("control_ns", "test_ns", "diff_within_ns", "diff_mix_ns")]
@@ -152,7 +152,7 @@ class Golden(InFolder):
                         self.assertAlmostEqual(found, float(exact / 1000), delta=1e-6)
 
     def test_the_example_of_the_rules(self):
-        """Planted: attention of decode 32, 10 us more in each of 3 layers."""
+        """The planted change is found: attention of decode 32 takes 10 us more in each of 3 layers."""
         rows = self.rows("SELECT name, control_time, test_time, diff_time, diff_within, diff_mix"
                          " FROM trace_step_diff(?, ?)", corpus_of("made/control"), corpus_of("made/test"))
         self.assertEqual([round(sum(row[at] for row in rows), 3) for at in range(1, 6)],
@@ -268,7 +268,9 @@ class Steps(InFolder):
                           "SELECT * FROM trace_step_time('run') WHERE steps = 'loop'")
 
     def test_a_pattern_has_at_most_1000_bytes(self):
-        """To match takes the product of its length and that of a name, and cannot be interrupted."""
+        """A pattern has at most 1000 bytes, because matching takes the product of its length and the name's, and cannot
+        be interrupted.
+        """
         write("a.json", document(note("a" * 1001, 0, 5)))
         self.assertEqual(self.value("SELECT count(*) FROM trace_steps('a.json', ?)", "%" + "a" * 999), 1)
         for steps in ("a" * 1001, json.dumps(["x", "a" * 1001])):
@@ -323,7 +325,7 @@ class Steps(InFolder):
 
 
 class Reach(InFolder):
-    """What is in a step: T20.6, and T11 to T13."""
+    """The extent of a step: T20.6, and T11 to T13."""
 
     EVENTS = (event("before", 0, 5), decode(1, 10, 10), launch(12, 1, 1), kernel("k1", 40, 10, 1),
               event("sample", 25, 3), launch(26, 1, 2), kernel("k2", 55, 5, 2), decode(1, 30, 10), launch(32, 1, 3),
@@ -345,12 +347,12 @@ class Reach(InFolder):
                          [(0, 10, 10, 10_000, 10_000), (1, 30, 10, 30_000, 10_000), (2, 50, 10, 50_000, 10_000)])
 
     def test_an_annotation_of_the_device(self):
-        """No External id: by the work that starts in it."""
+        """Without an External id, a device annotation is in the step of the work that starts in it."""
         self.assertEqual(self.rows("SELECT iteration FROM trace_events('a.json') WHERE cat = 'gpu_user_annotation'"),
                          [(0,)])
 
     def test_an_annotation_of_the_device_that_is_named_for_a_profiler_step(self):
-        """The number is not one of these steps."""
+        """The number of a device annotation named after a profiler step is not one of these steps."""
         write("a.json", document(*self.EVENTS, note("ProfilerStep#0", 60, 5, cat="gpu_user_annotation", pid=0, tid=7)))
         named = "SELECT iteration FROM trace_events('a.json') WHERE name = 'ProfilerStep#0'"
         self.assertEqual(self.rows(named), [(1,)])
@@ -376,7 +378,7 @@ class Reach(InFolder):
         self.assertEqual(self.rows("SELECT DISTINCT iteration FROM trace_ops('a.json', 0, 2)"), [(2,)])
 
     def test_the_first_step_is_of_the_profiler(self):
-        """As the default of HTA's diffs."""
+        """By default, like in HTA's diffs, the first step is the profiler's."""
         for query in ("SELECT sum(counts) FROM trace_ops('a.json', 0, 'first'",
                       "SELECT sum(control_counts) FROM trace_diff('a.json', 'a.json', 0, 0, 'first', 'first'",
                       "SELECT sum(control_counts) FROM compare_traces('a.json', 'a.json'"):
@@ -397,7 +399,7 @@ class Reach(InFolder):
                          [(0, 2)])
 
     def test_analyses_know_profiler_steps_only(self):
-        """T13 leaves nothing out."""
+        """Analyses know only profiler steps, so T13 leaves nothing out."""
         self.assertEqual(self.value("SELECT count(*) FROM cuda_kernel_launch_stats('a.json')"), 5)
 
     def test_every_function_with_iterations_has_the_argument(self):
@@ -412,7 +414,7 @@ class Reach(InFolder):
 
 
 class Phases(InFolder):
-    """What a step ran: T22 and T23."""
+    """The work of a step: T22 and T23."""
 
     def forms(self, *events, steps=None):
         write("a.json", document(*events))
@@ -505,10 +507,10 @@ class Phases(InFolder):
 
 
 class LikeWithLike(InFolder):
-    """A13."""
+    """A13: strata are compared separately."""
 
     def side(self, name, *steps):
-        """Steps of (size, time of kernel `a`, time of kernel `b`), one after the other; a size of None has no phase."""
+        """Consecutive steps of (size, time of kernel `a`, time of kernel `b`); a size of None has no phase."""
         events, at, number = [], 0, 0
         for size, *times in steps:
             events.append(note("scheduler.run_batch", at, 10) if size is None else decode(size, at, 10))
@@ -592,14 +594,14 @@ class LikeWithLike(InFolder):
                          [(0, "decode 4"), (1, None), (2, "decode 10")])
 
     def test_a_profiler_step_that_comes_twice(self):
-        """The event that starts first says what it ran."""
+        """For a repeated profiler step, the event that starts first gives the phase."""
         write("a.json", document(step(1, 20, 10), decode(8, 22, 5), step(1, 0, 10), decode(4, 2, 5)))
         self.assertEqual(self.rows("SELECT DISTINCT stratum FROM trace_step_time('a.json', 0, 'all')"
                                    " WHERE steps = 'profiler'"), [("decode 4",)])
 
 
 class AddsUp(unittest.TestCase):
-    """A13.2 on every pair."""
+    """A13.2 holds for every pair."""
 
     def check(self, control, test, iterations, level, clock):
         rows = connect().execute(

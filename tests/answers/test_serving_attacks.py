@@ -1,5 +1,6 @@
-"""Steps by annotation and replayed graphs, attacked from outside: what is asked in an odd way, lacks something, or
-stands beside what matters."""
+"""Steps by annotation and replayed graphs, attacked from outside with odd arguments, missing data, and unrelated
+content.
+"""
 import json
 import sqlite3
 import unittest
@@ -16,7 +17,7 @@ def call(name, ts, **fields):
 
 
 def captured(*names, at=0):
-    """The events of a capture of operators that launch a kernel each."""
+    """The capture of operators that launch a kernel each."""
     events = [call("hipStreamBeginCapture", at)]
     for name in names:
         at += 10
@@ -25,7 +26,7 @@ def captured(*names, at=0):
 
 
 def replay(*names, **fields):
-    """A step that replays a graph; fields replace those of its second kernel."""
+    """A step that replays a graph; `fields` replace fields of its second kernel."""
     events = [decode(1, 0, 1000),
               event("hipGraphLaunch", 10, 2, cat="hip_runtime", args={"correlation": 1}),
               *(kernel(name, 20 + 5 * at, 3, 1) for at, name in enumerate(names))]
@@ -34,10 +35,10 @@ def replay(*names, **fields):
 
 
 class CapturesInPart(InFolder):
-    """T15 for the trace that `capture` names: what was read in part would name other owners."""
+    """T15 for the trace in argument `capture`: a partly read file would give other owners."""
 
     def check(self, path, what):
-        """The error is that of the file as a trace of its own."""
+        """Checks that the file gives the same error as a separate trace."""
         with self.assertRaisesRegex(sqlite3.Error, what) as raised:
             self.rows("SELECT * FROM trace_kernel_owners(?)", path)
         message = str(raised.exception).removeprefix("trace_kernel_owners")
@@ -88,7 +89,7 @@ class Errors(InFolder):
 
 class Ranks(InFolder):
     def test_the_report_of_a_phase_that_another_rank_lacks(self):
-        """Only ranks that are asked for need steps of the phase (T23); the report is no exception."""
+        """T23: only selected ranks need steps of the phase, also in the report."""
         for rank, made in ((0, decode(4, 0, 50)), (1, note("step[EXTEND bs=1 toks=9]", 0, 50))):
             steps = [{**made, "ts": 100 * number} for number in range(4)]
             work = [each for number in range(4) for each in (launch(100 * number + 2, 3, number + 1),
@@ -101,7 +102,7 @@ class Ranks(InFolder):
 
 
     def test_each_rank_takes_the_captures_of_its_own(self):
-        """A rank of a trace that has captures of its own takes no turn with those of others (A15.3)."""
+        """A15.3: a rank of a trace with its own captures uses no other captures."""
         for rank in (0, 1):
             captures = [{**each, "name": f"aten::{rank}"} if each["name"] == "aten::a" else each
                         for each in captured("a")]
@@ -115,7 +116,7 @@ class Ranks(InFolder):
 
 class Labels(InFolder):
     def test_a_profiler_step_around_steps_by_annotation_is_no_label(self):
-        """A11.1, whichever steps are asked for."""
+        """A11.1: a profiler step around steps by annotation is never a label, whichever steps are selected."""
         made = [decode(1, 100, 50), decode(1, 200, 50)]
         for number in (1, 2):
             made += [launch(100 * number + 10, 3, number), kernel("gemm", 100 * number + 20, 20, number)]
@@ -127,7 +128,7 @@ class Labels(InFolder):
 
 
 class Left(InFolder):
-    """Work without a name or a duration is in no diff (T4)."""
+    """T4: work without a name or a duration is in no diff."""
 
     def changes(self, **fields):
         write("a.json", replay("a", "b", "c", **fields))
@@ -145,7 +146,9 @@ class Left(InFolder):
 
 class LastStep(InFolder):
     def test_a_pattern_does_not_change_what_an_analysis_counts(self):
-        """In T13 steps are ProfilerSteps, whatever `steps` names (T23)."""
+        """In T13, steps are ProfilerSteps, whatever `steps` names (T23), so a pattern does not change what an analysis
+        counts.
+        """
         write("a.json", document(*(each for at in range(4) for each in (decode(3, 100 * at, 50),
                                                                        event("x", 100 * at + 5, 5)))))
         counted = "SELECT count(*) FROM trace_events('a.json') WHERE include_last_profiler_step = 0 AND steps = ?"

@@ -1,4 +1,4 @@
-"""What steps by annotation and replayed graphs cost, beside the same trace with steps of the profiler."""
+"""The cost of steps by annotation and of replayed graphs, against the same trace with profiler steps."""
 import gzip
 import os
 import unittest
@@ -8,14 +8,14 @@ from support import alone, slowest
 from test_nsys_cost import ask, fastest
 
 SLACK = float(os.environ.get("SLACK") or 1)
-KERNELS = 50  # of a step
+KERNELS = 50  # per step
 LINE = ('{{"ph":"X","cat":"{}","name":"{}","pid":{},"tid":{},"ts":{},"dur":{},'
         '"args":{{"correlation":{},"stream":7}}}},\n')
 TIMES = "SELECT count(*), sum(time_ns) FROM trace_step_time(?)"
 
 
 def write(path, steps, by_annotation):
-    """Half of the steps launch their kernels, the others replay a graph."""
+    """Half of the steps launch their kernels; the others replay a graph."""
     lines, number = [], 0
     for step in range(steps):
         at = step * 150
@@ -39,8 +39,9 @@ class Cost(InFolder):
     @alone
     @slowest
     def test_of_steps_by_annotation(self):
-        """trace_step_time of 5,000 of them, with 250,000 kernels, takes at most twice as long as of steps of the
-        profiler."""
+        """trace_step_time on 5,000 steps by annotation with 250,000 kernels takes at most twice as long as on profiler
+        steps.
+        """
         write("a.json.gz", 5_000, True)
         write("p.json.gz", 5_000, False)
         self.assertEqual(ask("SELECT count(*), max(iteration), min(stratum) FROM trace_step_time(?, 0, 'all')"
@@ -52,8 +53,9 @@ class Cost(InFolder):
     @alone
     @slowest
     def test_linear(self):
-        """Four times the steps take at most five times as long: step times, diffs, owners with positions, graph
-        diffs."""
+        """Four times the steps take at most five times as long, for step times, diffs, owners with positions, and graph
+        diffs.
+        """
         for steps in (1000, 4000):
             write(f"{steps}.json.gz", steps, True)
         for sql in (TIMES, "SELECT count(*) FROM trace_step_diff(?1, ?1)",

@@ -1,5 +1,6 @@
-"""Steps by annotation, strata and replayed graphs against the rules word for word (oracle_marks.py, oracle_serving.py)
-on random traces of serving frameworks (generate_serving.py)."""
+"""Steps by annotation, strata and replayed graphs against the rules word for word (oracle_marks.py, oracle_serving.py),
+on random traces of serving frameworks (generate_serving.py).
+"""
 import math
 import os
 import random
@@ -52,14 +53,14 @@ class Random(InFolder):
         self.seen = Counter()
 
     def traces(self, first):
-        """(seed, rng, trace, capture), where the rng has made both"""
+        """(seed, rng, trace, capture), both made with the rng"""
         for seed in range(first, first + self.COUNT):
             rng = random.Random(seed)
             trace, capture = generate_serving.generate(rng).write(str(seed))
             yield seed, rng, trace, capture
 
     def compare(self, what, found, expected, context=None):
-        """Rows of SQL against what the oracle gives, which may be Refused."""
+        """Compares rows of SQL with the result of the oracle, which may be Refused."""
         try:
             wanted = expected()
         except oracle.Refused as refused:
@@ -73,7 +74,7 @@ class Random(InFolder):
         return rows
 
     def test_steps_are_those_of_the_oracle(self):
-        """trace_steps, and the column iteration of trace_events and trace_ops."""
+        """trace_steps and the column iteration of trace_events and trace_ops equal the oracle's."""
         for seed, rng, trace, _ in self.traces(0):
             with self.subTest(seed=seed):
                 for steps in (None, *rng.sample(generate_serving.STEPS[1:], 4)):
@@ -96,7 +97,7 @@ class Random(InFolder):
             self.assertGreater(self.seen[what], self.COUNT // series(30, 20), (what, self.seen))
 
     def test_ops(self):
-        """The first step is the lowest ProfilerStep, or the lowest of the steps that a pattern gives."""
+        """The first step is the lowest ProfilerStep, or the lowest of the steps that match the pattern."""
         for seed, rng, trace, _ in self.traces(10_000):
             with self.subTest(seed=seed):
                 steps = rng.choice((None, None, "auto", "profiler", "step[%", "%"))
@@ -135,7 +136,7 @@ class Random(InFolder):
 
     @staticmethod
     def read(path, steps, wanted):
-        """The first step is that of the profiler, unless steps are named by a pattern (T23.3)."""
+        """The first step is the profiler's, unless a pattern names the steps (T23.3)."""
         return oracle.read_trace(path, "profiler" if wanted == "first" and steps is None else steps)
 
     def test_step_time(self):
@@ -151,7 +152,7 @@ class Random(InFolder):
                             read, **chosen, captured=self.captures(captured, steps)) for row, ns in part[3].items()],
                         (chosen, steps, captured))
                     self.seen["graph"] += any((row[4] or "").startswith("graph: ") for row in rows or ())
-                    if rows is not None:  # trace_step_path cuts the same time
+                    if rows is not None:  # trace_step_path divides the same time
                         times = Counter()
                         for rank, number, _, class_, _, ns in rows:
                             times[rank, number, class_] += ns
@@ -169,7 +170,7 @@ class Random(InFolder):
                 if rng.random() < .6:
                     chosen["wanted"] = "all"
                 common = set.intersection(*(set(oracle.read_trace(path, steps).ranks) for path in (control, trace)))
-                if chosen["ranks"] is None and len(common) > 1:  # else Q1.6 says which is compared
+                if chosen["ranks"] is None and len(common) > 1:  # otherwise Q1.6 decides what is compared
                     chosen["ranks"] = min(common)
                 arguments = [*[chosen["ranks"]] * 2, *[chosen["wanted"]] * 2, chosen["level"], chosen["clock"], steps]
 

@@ -1,7 +1,7 @@
-"""trace_mannwhitney, trace_shift and trace_ttest: R's answers, recorded and live; every order of few values; exact
-fractions; and what must not matter.
+"""trace_mannwhitney, trace_shift and trace_ttest: R's answers, recorded and live; all orders of a few values; exact
+fractions; and changes that must not matter.
 
-`Rscript -e ...` is Debian's r-base-core; without it, the recorded answers are compared. To record anew:
+`Rscript -e ...` comes with Debian's r-base-core; without it, the recorded answers are compared. To record anew:
     python3 tests/answers/test_statistics.py
 """
 import collections
@@ -23,7 +23,7 @@ from fractions import Fraction
 from support import connect, series, slow
 
 NAMES = ("u", "p", "low", "high", "shift", "t", "df", "t.p", "t.low", "t.high", "w.t", "w.df", "w.p", "w.low", "w.high")
-# a of b: values that are not in order, and of which none is there twice if b is a prime
+# a unordered values modulo b, all different if b is a prime
 SPREAD = {count: [i * 7919 % 10007 / 16 for i in range(1, count + 1)] for count in (49, 50, 300)}
 # name: (control, test)
 CASES = {
@@ -67,7 +67,7 @@ CASES = {
                               [i * 6607 % 10009 + 100.5 for i in range(10000)]),
     "10,000 against 10,000 with ties": ([i * 7919 % 107 for i in range(10000)], [i * 6607 % 109 for i in range(10000)]),
 }
-# as printed in R's manual and in textbooks, by the first word of a case
+# printed in R's manual and in textbooks, by the first word of a case
 PUBLISHED = {
     "sleep": {"w.t": "1.8608", "w.df": "17.776", "w.p": "0.07939", "t.p": "0.07919"},
     "permeability": {"u": "35.0", "p": "0.2544"},
@@ -76,7 +76,7 @@ PUBLISHED = {
               "w.high": "-3.209684"},
     "ozone,": {"u": "127.5"},
 }
-LARGE = 1000  # values of a side beyond which R is not asked for differences
+LARGE = 1000  # values per side above which R is not called for differences
 R = r"""
 none <- function(e) rep(NaN, 5)
 ask <- function(x, y, small) {
@@ -231,7 +231,7 @@ class Statistics(unittest.TestCase):
         self.db.execute("CREATE TABLE t(x, side)")
 
     def ask(self, rows):
-        """The JSON texts of the three."""
+        """The JSON results of the three functions."""
         self.db.execute("DELETE FROM t")
         self.db.executemany("INSERT INTO t VALUES (?, ?)", rows)
         return self.db.execute("SELECT trace_mannwhitney(x, side), trace_shift(x, side),"
@@ -241,7 +241,7 @@ class Statistics(unittest.TestCase):
         return map(json.loads, self.ask(rows_of(control, test)))
 
     def flat(self, control, test):
-        """What R is asked for, by the names here."""
+        """R's results, by the names used here."""
         ranks, shift, t = self.of(control, test)
         return dict(zip(NAMES, (ranks["u"], ranks["p"], shift["low"], shift["high"], shift["shift"], t["t"], t["df"],
                                 t["p"],
@@ -253,8 +253,9 @@ class Statistics(unittest.TestCase):
                              Fraction(relative) * max(abs(Fraction(expected)), Fraction(scale)), message)
 
     def compare(self, name, control, test, expected):
-        """Intervals and differences near 0 are as exact as the values from which they are. With equal values, R 4.2 has
-        no exact p: OfRanks has these."""
+        """Intervals and differences near 0 are as exact as the input. With ties, R 4.2 has no exact p; OfRanks covers
+        these.
+        """
         scale = max(map(abs, control + test))
         equal = len({*control, *test}) < len(control) + len(test)
         for key, found in self.flat(control, test).items():
@@ -292,7 +293,7 @@ class OfR(Statistics):
 
 class OfRanks(Statistics):
     def test_every_order_of_few_values(self):
-        """p is the part of all orders whose U is as far from the mean; the interval has that of its level."""
+        """p is the share of all orders whose U is at least as far from the mean, and the interval follows its level."""
         rng = random.Random(6)
         for n, m in itertools.product(range(1, 7), repeat=2):
             us = [sum(chosen) - m * (m - 1) // 2 for chosen in itertools.combinations(range(n + m), m)]
@@ -314,8 +315,9 @@ class OfRanks(Statistics):
             self.assertAlmostEqual(shift["level"], min(0.95, 1 - 2 / len(us)), places=15)
 
     def test_every_order_of_few_values_with_ties(self):
-        """All groups of equal values, and all ways to divide them: p is the part of these ways whose U is as far from
-        the mean."""
+        """For all groups of ties and all ways to divide them, p is the share of ways whose U is at least as far from
+        the mean.
+        """
         compared = 0
         for n, m in itertools.product(range(1, series(4, 5)), repeat=2):
             for sizes in (sizes for count in range(1, n + m)
@@ -338,7 +340,7 @@ class OfRanks(Statistics):
 
     @staticmethod
     def part_of_all_orders(control, test):
-        """The same by the sums of m of all midranks: a bit field holds how many choices give each sum."""
+        """The same share by sums of m of all midranks; a bit field holds the number of choices for each sum."""
         n, m, both = len(control), len(test), sorted(control + test)
         # twice the midrank
         rank = {value: both.index(value) + both.index(value) + both.count(value) + 1 for value in both}
@@ -394,7 +396,7 @@ class OfRanks(Statistics):
         self.assertLess(found["high"] - found["low"], 6000)
 
     def test_all_equal(self):
-        """R says not a number; but every order of equal values has the U that was found."""
+        """R gives NaN when all values are equal, but every order of equal values has the observed U."""
         for n, m in ((1, 1), (3, 4), (100, 60)):
             ranks, shift, _ = self.of([7] * n, [7] * m)
             self.assertEqual((ranks["u"], ranks["p"], ranks["exact"]), (n * m / 2, 1, n < 50))
@@ -403,7 +405,7 @@ class OfRanks(Statistics):
 
 class OfMeans(Statistics):
     def expected(self, control, test):
-        """diff, t squared and df of both tests, in exact fractions."""
+        """diff, t squared and df of both tests, as exact fractions."""
         sides = [list(map(Fraction, side)) for side in (control, test)]
         n, m = map(len, sides)
         means = [sum(side) / len(side) for side in sides]
@@ -520,7 +522,7 @@ class WhatMustNotMatter(Statistics):
             self.assertEqual([scaled_t[key] for key in ("t", "df", "p")], [t[key] for key in ("t", "df", "p")])
 
     def test_numbers_read_back(self):
-        """The mean of one value is that value."""
+        """The mean of one value is exactly that value."""
         rng = random.Random(10)
         values = [0.1, -0.1, 1e22, 1e23, 9007199254740993.0, 5e-324, 1.7976931348623157e308, 2.2250738585072014e-308,
                   1e-3,
@@ -535,7 +537,7 @@ class WhatMustNotMatter(Statistics):
             self.assertRegex(mean, r"[.e]")
             found, shortest = (len(text.split("e")[0].strip("-").replace(".", "").strip("0"))
                                for text in (mean, repr(value)))
-            if found > max(15, shortest):  # the shortest is almost halfway to the next double, as 1e23
+            if found > max(15, shortest):  # the shortest notation is almost halfway to the next double, like 1e23
                 away = Fraction(repr(value)) - Fraction(value)
                 gap = Fraction(math.nextafter(value, math.copysign(math.inf, away))) - Fraction(value)
                 self.assertGreater(away / gap, 0.46, value)
@@ -553,7 +555,9 @@ class WhatMustNotMatter(Statistics):
 class Precision(Statistics):
     @unittest.skipUnless(sysconfig.get_platform() == "linux-x86_64", "needs machine code of Linux on x86_64")
     def test_that_the_program_chose_does_not_matter(self):
-        """53 bits, as Windows starts every thread with; and it stays as it was."""
+        """The program's floating-point mode does not matter: with 53 bits, the default of Windows threads, results are
+        equal, and the mode is restored.
+        """
         code = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
         code.write(b"\xd9\x2f\xc3\x90" b"\xd9\x3f\xc3")  # fldcw (%rdi); ret; nop; fnstcw (%rdi); ret
         at = ctypes.addressof(ctypes.c_char.from_buffer(code))

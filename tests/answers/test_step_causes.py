@@ -1,4 +1,6 @@
-"""trace_step_causes: a partition of the difference of two steps, and what is planted in examples/gpu."""
+"""trace_step_causes: the rows partition the difference of two steps (L1 to L10), and find the planted changes of
+examples/gpu.
+"""
 import json
 import os
 import random
@@ -85,7 +87,7 @@ class Partition(unittest.TestCase):
 
 
 def late_of(file, chosen):
-    """{(class, annotation, area, top_op, top_name, op, kernel): ns}, of communication below 0."""
+    """{(class, annotation, area, top_op, top_name, op, kernel): ns} of communication below 0."""
     attributed, found = Attributed(file), Counter()
     for window in windows_of(file, "device"):
         if chosen is not None and window.iteration not in chosen or window.start >= window.end:
@@ -105,7 +107,7 @@ def late_of(file, chosen):
 
 
 class SecondReading(InFolder):
-    """L2 and L3, in SQL: every column but the words."""
+    """L2 and L3 implemented in SQL: every column but the text."""
 
     @classmethod
     def setUpClass(cls):
@@ -116,7 +118,7 @@ class SecondReading(InFolder):
              " FROM trace_step_path(?, ?, 'steady', 'device', 'trace') WHERE time_ns > 0 OR class IS NULL")
 
     def fill(self, *sides, ranks=None):
-        """What L9, L12 and L13 make of the parts of both sides. Gives how many parts L9 changes."""
+        """The effect of L9, L12 and L13 on the parts of both sides. Returns how many parts L9 changes."""
         self.db.execute("CREATE TABLE IF NOT EXISTS placed (side, steps, class, time_ns, of_device, area, late_area,"
                         " family, stage, name, moved, before_ns)")
         self.db.execute("DELETE FROM placed")
@@ -156,8 +158,9 @@ class SecondReading(InFolder):
         return found
 
     def check_parts(self, given, rows):
-        """trace_cause_parts adds up to the causes by number, has as many names, and the kernels of what is not
-        hidden throughout."""
+        """Checks that trace_cause_parts adds up to the causes by number, has as many names, and has the kernels of work
+        that is not always hidden.
+        """
         parts = self.db.execute(
             "SELECT cause, control_time, test_time, diff_time, control_kernels, test_kernels, class, family, name"
             " FROM trace_cause_parts(:control, :test, :control_rank, :test_rank, NULL, NULL, NULL, :shown)", given)
@@ -207,7 +210,7 @@ class SecondReading(InFolder):
 
 class Planted(unittest.TestCase):
     def test_no_two_causes_have_the_same_words(self):
-        """One kernel is launched by an operator, and by a graph without one."""
+        """No two causes have the same text, also when an operator and a graph launch the same kernel."""
         for sides in (GPU, SERVING, SERVING[::-1]):
             rows = connect().execute("SELECT class, text FROM trace_step_causes(?, ?)", sides).fetchall()
             self.assertEqual(len(set(rows)), len(rows))
@@ -222,7 +225,9 @@ class Planted(unittest.TestCase):
         ("changed", "memory", "DistributedDataParallel.forward", "aten::clone", 96, 0, 0, None)]
 
     def test_the_six_causes_of_the_example(self):
-        """Of the job: what rank 0 waits for is not communication, but what rank 1 does."""
+        """The six causes of the example's job are found: rank 0's wait is attributed to the work of rank 1, not to
+        communication.
+        """
         query = ("SELECT kind, class, area, name, round(diff_time), added, removed, rank"
                  " FROM trace_step_causes(?, ?, {}) LIMIT {}")
         transfer, late, fused, norm, clone = self.ALONE
@@ -233,7 +238,7 @@ class Planted(unittest.TestCase):
         self.assertEqual(connect().execute(query.format("0, 0", 5), GPU).fetchall(), self.ALONE)
 
     def test_turned_around(self):
-        """Causes of the same size with the other sign: what was added was removed."""
+        """Swapping the sides gives causes of the same size with the opposite sign; added work becomes removed work."""
         there, back = (connect().execute("SELECT kind, class, area, round(diff_time), added, removed, names"
                                          " FROM trace_step_causes(?, ?) LIMIT 5", sides).fetchall()
                        for sides in (GPU, GPU[::-1]))
@@ -242,7 +247,7 @@ class Planted(unittest.TestCase):
 
 class Rules(InFolder):
     def test_communication_while_the_host_has_launched_nothing_more(self):
-        """The all-reduce is as long on both sides. In test, the host sleeps before it launches the next kernel."""
+        """The all-reduce is equally long on both sides. In test, the host sleeps before it launches the next kernel."""
         for side, sleep in (("control", 0), ("test", 60)):
             reduced = kernel("ncclAllReduce", 25, 100, 2, 20)
             events = [step(0, 0, 300), event("aten::mm", 10, 8), launch(12, 2, 1), kernel("gemm", 15, 10, 1),
@@ -301,7 +306,7 @@ class Rules(InFolder):
                                  ("changed", "compute", "aten::mul", "aten::mul")])
 
     def layers(self, *lengths, add=0, form="nn.Module: Layer_{}", cat="python_function"):
-        """A step whose layers each launch aten::mm, of these lengths."""
+        """A step whose layers each launch aten::mm with these lengths."""
         events, at = [], 10
         for number, length in enumerate(lengths):
             events += [event(form.format(number), at, 20, cat=cat), event("aten::mm", at + 1, 15),
@@ -318,19 +323,19 @@ class Rules(InFolder):
                          given.get("shown"))
 
     def test_layers_are_one_cause(self):
-        """L1: 24 layers that are each a little slower."""
+        """L1: 24 layers that are each slightly slower form one cause."""
         write("control.json", self.layers(*[20] * 24))
         write("test.json", self.layers(*[20] * 24, add=5))
         self.assertEqual(self.texts(), [("aten::mm in 24 Layer", 24, None, 120)])
 
     def test_one_layer_of_many(self):
-        """L2.6: four fifths lie in one."""
+        """L2.6: one layer is named when it has four fifths."""
         write("control.json", self.layers(*[20] * 12))
         write("test.json", self.layers(*[20] * 7, 90, *[20] * 3, 30))
         self.assertEqual(self.texts(), [("aten::mm in 12 Layer, only in Layer_7", 12, '["nn.Module: Layer_7"]', 80)])
 
     def test_some_layers_of_many(self):
-        """L2.6: fewer than a tenth of them."""
+        """L2.6: layers are named when fewer than a tenth of them changed."""
         write("control.json", self.layers(*[20] * 21))
         write("test.json", self.layers(*[20] * 19, 60, 60))
         self.assertEqual(self.texts(), [("aten::mm in 21 Layer, only in 2 of them", 21,
@@ -345,14 +350,14 @@ class Rules(InFolder):
         self.assertEqual(self.texts(), [("aten::mm (Layer_0)", 1, None, 30)])
 
     def test_annotations_that_one_side_repeats(self):
-        """L1.3: what one side shows to be a number is one on the other side."""
+        """L1.3: a number that varies on one side is a number on both sides."""
         form = {"form": "stage {}", "cat": "user_annotation"}
         write("control.json", self.layers(20, **form))
         write("test.json", self.layers(20, 20, **form))
         self.assertEqual(self.texts(), [("aten::mm in 2 stage *, only in stage 1", 2, '["stage 1"]', 20)])
 
     def test_an_operator_everywhere(self):
-        """L3: one large cause, and the same operator in six other places."""
+        """L3: an operator has one large cause, and appears in six other places."""
         def trace(more):
             names = [("large", None, 9 + more)] + [("aten::mm", f"part {'abcdef'[i]}", 30 + more // 5)
                                                    for i in range(6)]
@@ -362,10 +367,10 @@ class Rules(InFolder):
         self.assertEqual(self.texts(shown=1), [("aten::mm, everywhere", 6, None, 48), ("large", 1, None, 40),
                                                ("aten::add (part a)", 1, None, -8), ("aten::sub (part b)", 1, None, 8)])
         self.assertEqual(len(self.texts()), 9)
-        self.assertEqual(self.texts(shown=8), self.texts())  # these hold three quarters
+        self.assertEqual(self.texts(shown=8), self.texts())  # these explain three quarters
 
     def test_what_cancels_is_no_answer(self):
-        """L3.4"""
+        """L3.4: changes that cancel out are no answer."""
         def trace(*more):
             return self.trace(("large", None, 9 + more[0]), *(("aten::mm", f"part {'abcdef'[i]}", 20 + more[1 + i % 2])
                                                                 for i in range(6)))
@@ -376,7 +381,7 @@ class Rules(InFolder):
         self.assertEqual([row[0] for row in self.texts(shown=1)], ["aten::mm, everywhere", "large"])
 
     def test_hip_beside_cuda(self):
-        """L2.1: what CUDA and HIP call differently is one."""
+        """L2.1: names that differ only between CUDA and HIP are one."""
         def trace(*names, gap):
             calls = [event(name, 100 + 200 * i, 100 if name.endswith("Synchronize") else 10, cat="cuda_runtime",
                            args={"correlation": i + 1}) for i, name in enumerate(names)]
@@ -396,13 +401,13 @@ class Rules(InFolder):
 
 
 class LateAreas(InFolder):
-    """L2.3: the device waits for one operator of the host after another."""
+    """L2.3: the device waits for one host operator after another."""
     FORWARD = [("aten::a", 20), ("aten::b", 20), ("aten::c", 20), ("aten::d", 20)]
     MORE = [(f"aten::{name}", 20) for name in ("mul", "add", "div", "sqrt", "lerp")]
 
     @staticmethod
     def trace(*areas):
-        """A step: (annotation or None, [(operator, us before it launches)])."""
+        """A step: (annotation or None, [(operator, us before its launch)])."""
         events, at, number = [], 0, 0
         for annotation, operators in areas:
             begin = at
@@ -415,7 +420,7 @@ class LateAreas(InFolder):
         return document(step(0, 0, at + 3), *events)
 
     def late(self, control, test):
-        """(area, name, us) of the kind, in both directions."""
+        """(area, name, us) of this kind, in both directions."""
         query = "SELECT area, name, diff_time FROM trace_step_causes(?, ?) WHERE kind = 'host late' AND diff_time <> 0"
         write("control", self.trace(*control))
         write("test", self.trace(*test))
@@ -424,7 +429,7 @@ class LateAreas(InFolder):
         return found
 
     def test_many_operators_of_one_annotation(self):
-        """Launches in it are of it, too."""
+        """Launches inside an annotation belong to it, too."""
         control = [("forward", self.FORWARD), ("opt", [("aten::fused", 20)])]
         test = [("forward", self.FORWARD), ("opt", [("aten::fused", 20), *self.MORE])]
         self.assertEqual(self.late(control, test), [("opt", "opt", 5 * 19 + 5 * 2)])
@@ -432,7 +437,9 @@ class LateAreas(InFolder):
         self.assertEqual(row, [(None, 7, 5, "waiting for opt", None)])
 
     def test_what_is_late_elsewhere_is_not_of_it(self):
-        """A part is divided: launches are late in both."""
+        """Delays outside the annotation are not part of it: launches are late in both places, and the time is
+        divided.
+        """
         test = [("forward", [*self.FORWARD, ("aten::e", 12)]), ("opt", [("aten::fused", 20), *self.MORE])]
         self.assertEqual(self.late([("forward", self.FORWARD), ("opt", [("aten::fused", 20)])], test),
                          [("opt", "opt", 105), (None, "aten::e", 11), (None, None, 2)])
@@ -452,7 +459,7 @@ class LateAreas(InFolder):
         self.assertEqual({row[0] for row in self.late(*areas)}, {None})
 
     def test_two_areas(self):
-        """The larger one first, then what is left."""
+        """With two areas, the larger one is named first, then the rest."""
         calm = [("calm", self.FORWARD * 4)]
         control = [*calm, ("opt", [("aten::fused", 20)]), ("log", [("aten::fused", 20)])]
         test = [*calm, ("opt", [("aten::fused", 20), *self.MORE * 2]), ("log", [("aten::fused", 20), *self.MORE])]
@@ -483,12 +490,12 @@ class LateAreas(InFolder):
 
 
 class Recomputed(InFolder):
-    """L10"""
+    """L10: recomputation."""
     FORWARD = [("aten::linear", ["aten::addmm", "aten::gelu"])]
 
     @staticmethod
     def trace(*operators):
-        """A step: (operator, the operators in it, each with a kernel); in `Optimizer.step` if it is called opt."""
+        """A step: (operator, its inner operators, each with a kernel); an operator named opt is in `Optimizer.step`."""
         events, at, number = [], 0, 0
         for outer, inner in operators:
             begin = at
@@ -516,7 +523,7 @@ class Recomputed(InFolder):
         return found
 
     def test_a_checkpoint(self):
-        """Of PyTorch with use_reentrant=False: in the first node that needs what was not kept."""
+        """PyTorch's checkpoint with use_reentrant=False recomputes in the first node that needs a discarded tensor."""
         node = "autograd::engine::evaluate_function: AddmmBackward0"
         found = self.recomputed([*self.FORWARD, (node, ["aten::mm"])],
                                 [*self.FORWARD, (node, ["aten::addmm", "aten::gelu", "aten::addmm", "aten::mm"])])
@@ -524,7 +531,7 @@ class Recomputed(InFolder):
                                                     ["aten::addmm", "aten::gelu"])})
 
     def test_a_reentrant_checkpoint(self):
-        """Its backward pass runs within one node, which replaces all others."""
+        """A reentrant checkpoint runs its backward pass within one node, which replaces all others."""
         nodes = [("AddmmBackward0", ["aten::mm"]), ("GeluBackward0", ["aten::gelu_backward"])]
         one = [("CheckpointFunctionBackward", ["aten::addmm", "aten::gelu", "aten::gelu_backward", "aten::mm"])]
         text = "CheckpointFunctionBackward replaces 2 operators (backward), recomputes aten::addmm and 1 more"
@@ -579,12 +586,13 @@ class Recomputed(InFolder):
 
 
 class Synchronization(InFolder):
-    """L8: of a device that is busy, so the host is ahead but for the first launch of a step."""
+    """L8: synchronisation with a busy device, where the host is ahead except for the first launch of a step."""
 
     @staticmethod
     def trace(waits=(), late=(0, 0), call="cudaStreamSynchronize", operator="aten::item", rank=0):
-        """Four steps of eight operators; the host waits after some, and one of them launches late. All steps end in a
-        wait."""
+        """Four steps of eight operators. The host waits after some, and one of them launches late. All steps end in a
+        wait.
+        """
         events, host, device, number = [], 0, 0, 0
         for at in range(4):
             begin = host
@@ -624,7 +632,7 @@ class Synchronization(InFolder):
         self.assertEqual([row[:3] for row in self.causes()], [("host late", "aten::op4", 60)])
 
     def test_what_else_is_late_has_its_own_cause(self):
-        """What happens before the wait, and more than the lead that it costs."""
+        """Delays before the wait, and delays beyond the lost lead, have their own cause."""
         write("control/a.json", self.trace())
         write("test/a.json", self.trace(waits=(3,), late=(0, 50)))
         self.assertEqual({row[:3] for row in self.causes()},
@@ -661,7 +669,7 @@ class Synchronization(InFolder):
                          [("synchronized", "aten::item")])
 
     def test_names(self):
-        """Outside of operators it is the call; HIP and CUDA are one."""
+        """Outside operators the call gives the name, and HIP and CUDA names are one."""
         write("control/a.json", self.trace(waits=(3,)))
         write("test/a.json", self.trace(waits=(3,), operator="mine"))
         self.assertEqual(self.causes(), [])

@@ -1,4 +1,4 @@
-"""trace_step_path (rule A12): its rows cut those of trace_step_time finer, at every level and clock."""
+"""trace_step_path (A12): its rows subdivide the rows of trace_step_time, at every level and clock."""
 import glob
 import os
 import random
@@ -19,11 +19,11 @@ WORK = ("compute", "comm", "memory")
 
 
 def name_of(class_, names, level):
-    """The name that trace_step_time has for a path, by the last sentence of A12; False if the path does not tell."""
+    """The name in trace_step_time for a path, by the last sentence of A12; False if the path does not give it."""
     kernel_, op = names["kernel"], names["op"]
     if class_ == "comm" or (class_ in WORK and level == "kernel"):
         return kernel_
-    if class_ in WORK and op is None:  # work without a launch, or with one outside of all events
+    if class_ in WORK and op is None:  # work without a launch, or with one outside all events
         return False
     if class_ in CALLS:
         return op
@@ -103,7 +103,7 @@ def area_of(annotation, module, top_op):
 
 
 def family_of(area, module, repeated):
-    """L1, in Python; `repeated` are the stems of annotations that L1.3 is about."""
+    """L1 in Python; `repeated` has the stems of the annotations in L1.3."""
     if area is None or area == "backward":
         return area
     if area.startswith("nn.Module: "):
@@ -115,7 +115,7 @@ def family_of(area, module, repeated):
 
 
 class Families(InFolder):
-    """L1, against the rules word for word."""
+    """L1 against the rules word for word."""
     STEPS = (("layers.0.mlp", "layers.17.mlp", "block 1", "block 2", "lone 1"), ("lone 2", "block 3", "block 3"),
              ("lone 3", "conv1d", "a.1.2.c", "1.2", "v2.x.3", "x 0.5", "é.1", "_.7", "7", "..1", "a..1", "a.b.1 c.2",
               "k9", "k10", "",
@@ -163,7 +163,7 @@ NAMED = """SELECT iteration, class, CASE WHEN class = 'comm' THEN kernel
 
 
 def nested_frames(seed):
-    """A trace of nested frames of Python, modules, operators and calls, some of which launch."""
+    """A trace of nested Python frames, modules, operators and calls, some of which launch."""
     rng = random.Random(seed)
     events, correlations = [step(0, 0, 40), step(1, 40, 45)], []
     names = {"python_function": ("train.py(1): main", "model.py(2): forward", "nn.Module: A_0", "nn.Module: A_1",
@@ -196,10 +196,10 @@ def nested_frames(seed):
 
 
 class Frames(InFolder):
-    """L4"""
+    """L4: frames of Python."""
 
     def test_random_traces(self):
-        """Against the rules word for word: the name of a part (L2.1), which has no frame in it."""
+        """The name of a part (L2.1), which has no frame in it, follows the rules word for word on random traces."""
         count, seen = series(60, 300), Counter()
         for seed in range(count):
             path = write(f"{seed % 8}.json", (random_trace if seed % 2 else nested_frames)(seed))
@@ -217,7 +217,7 @@ class Frames(InFolder):
         self.assertTrue(all(seen[what] > count // 10 for what in ("gap", "function", "method", "module")), seen)
 
     def test_what_stands_for_a_frame(self):
-        """Of PyTorch, of the standard library, of another library, of the user."""
+        """A frame is represented by PyTorch, the standard library, another library or the user."""
         def named(*frames):
             write("a.json", document(step(0, 0, 100), event("before", 0, 10), event("later", 90, 10),
                                      *(event(name, 10 + i, 70 - 2 * i, cat="python_function")
@@ -248,7 +248,7 @@ class Frames(InFolder):
                                  {"Net", "Net.forward"})
 
     def named(self, *events):
-        """{name: us} of the time of the host in one step of 100 us: `a` 0-10 and `z` 90-100 beside these events."""
+        """{name: us} of host time in one step of 100 us, with `a` at 0-10 and `z` at 90-100 besides these events."""
         write("a.json", document(step(0, 0, 100), event("a", 0, 10), *events, event("z", 90, 10)))
         return {name: ns / 1000 for name, ns in self.rows(
             "SELECT top_name, sum(time_ns) FROM trace_step_path('a.json', 0, 'all') WHERE class IN ('host', 'call')"
@@ -259,7 +259,9 @@ class Frames(InFolder):
         return event(name, ts, dur, cat="python_function")
 
     def test_a_function_within_a_gap(self):
-        """Its file is without folder and line, also as Windows has it; <lambda> is a function, too."""
+        """A function within a gap names it; its file has no folder or line, also in Windows notation, and <lambda> is a
+        function, too.
+        """
         for name, short in (("train.py(5): preprocess", "train.py: preprocess"),
                             ("/home/me/lib/data/load.py(1205): <lambda>", "load.py: <lambda>"),
                             ("C:\\me\\data.py(7): read", "data.py: read"),
@@ -280,7 +282,9 @@ class Frames(InFolder):
                          {"a.py: f": 30, "a.py: g": 20})
 
     def test_a_function_that_encloses_an_event_keeps_the_gap(self):
-        """The same function, within a gap before, has its name; so has what it calls."""
+        """A function that encloses an event keeps the gap, although it or one of its callees would name the gap
+        before.
+        """
         for inner in (event("m", 60, 5), event("cudaFree", 60, 5, cat="cuda_runtime"),
                       event("n", 60, 5, cat="user_annotation"), self.frame("nn.Module: N_0", 60, 5)):
             of_inner = inner["name"]
@@ -320,7 +324,7 @@ class Frames(InFolder):
 
 
 class Areas(InFolder):
-    """A12.7"""
+    """A12.7: areas."""
 
     def check(self, path):
         for *names, area in connect().execute(
@@ -351,7 +355,7 @@ class Areas(InFolder):
 
 
 class Kernels(InFolder):
-    """A12.5, against the rules word for word."""
+    """A12.5 against the rules word for word."""
 
     def counted(self, file, clock):
         found, attributed = Counter(), oracle_serving.Replayed(file)

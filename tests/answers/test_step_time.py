@@ -1,6 +1,6 @@
-"""trace_step_time and trace_step_diff: against recorded answers (GOLDEN), against what is planted in examples/gpu,
-against the rules word for word (oracle_steps.py) on small random traces, by what must add up on every trace there is,
-and on steps made by hand.
+"""trace_step_time and trace_step_diff (A1 to A10): against recorded answers (GOLDEN), the planted changes of
+examples/gpu, and the rules word for word (oracle_steps.py) on small random traces; by sums that hold on every available
+trace; and on steps made by hand.
 """
 import csv
 import json
@@ -37,12 +37,11 @@ DIFF = """
                          :clock)"""
 
 
-GAPS = ("idle_unrecorded", "unrecorded")  # only these have names of gaps (A5.4)
+GAPS = ("idle_unrecorded", "unrecorded")  # only these name gaps (A5.4)
 
 
 def without_gaps(rows):
-    """Rows (class, name, number, ...) in which gaps have no name; what has the same class and name then is summed
-    up."""
+    """Rows (class, name, number, ...) without names of gaps; rows with equal class and name are then summed up."""
     summed = defaultdict(lambda: (0,) * (len(rows[0]) - 2))
     for class_, name, *numbers in rows:
         key = class_, None if class_ in GAPS else name
@@ -57,7 +56,7 @@ def diff(db, control, test, rank=None, iteration=None, level=None, clock=None):
 
 
 class Golden(unittest.TestCase):
-    """Files golden/step_diff/PAIR.LEVEL[.host][.stepsA-B].csv, exact to the nanosecond. Gaps have no names in them."""
+    """Files golden/step_diff/PAIR.LEVEL[.host][.stepsA-B].csv match to the nanosecond. They have no names of gaps."""
 
     def test_golden(self):
         db, folder = connect(), golden("step_diff")
@@ -74,7 +73,7 @@ class Golden(unittest.TestCase):
                     arguments["iteration"] = json.dumps(list(range(int(first), int(last) + 1)))
             with open(os.path.join(folder, file), newline="", encoding="utf-8") as lines:
                 expected = [(row[0], row[1] or None, *map(int, row[2:])) for row in csv.reader(lines)]
-            if pair == "own_torch":  # two ranks, of which the answers are those of the lowest
+            if pair == "own_torch":  # two ranks, with the answers of the lowest
                 arguments["rank"] = 0
             found = diff(db, *(corpus(*os.path.split(path)) if "*" not in path else
                                os.path.join(corpus(os.path.dirname(path)), os.path.basename(path))
@@ -87,7 +86,9 @@ class Golden(unittest.TestCase):
 
 
     def test_the_largest_parts_of_traces_of_other_makers(self):
-        """golden/serving/step_time.csv: by trace and level the sum, and the 25 largest parts, over the steady steps."""
+        """golden/serving/step_time.csv matches: by trace and level, the sum and the 25 largest parts over the steady
+        steps.
+        """
         traces = {"hta/trace_diff/control": ("hta", "trace_diff", "control"),
                   "hta/trace_diff/test": ("hta", "trace_diff", "test"),
                   "param/worker1": ("param", "worker1_*"), "tracelens/h100/bert": ("tracelens", "h100", "gaunernst*"),
@@ -114,7 +115,9 @@ class Golden(unittest.TestCase):
         self.assertEqual(checked, 10)
 
     def test_first_and_single_steps_of_real_traces(self):
-        """us by step: the first of six beside the others, and a single one whose backlog ends in it."""
+        """us by step: the first of six steps differs from the others, and a single step contains the end of its
+        backlog.
+        """
         time = "SELECT round(sum(time)) FROM trace_step_time(?, NULL, 'all') GROUP BY iteration ORDER BY iteration"
         self.assertEqual(connect().execute(time, (corpus("hta", "trace_diff", "test"),)).fetchall(),
                          [(118128,), (117128,), (114802,), (123104,), (116692,), (116143,)])
@@ -123,7 +126,7 @@ class Golden(unittest.TestCase):
 
 
 class Planted(unittest.TestCase):
-    """examples/gpu: what differs is what tests/generators/generate_gpu_pair.py says, and nothing else."""
+    """examples/gpu: the changes of tests/generators/generate_gpu_pair.py are the only differences."""
 
     CONTROL, TEST = (os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
 
@@ -158,7 +161,7 @@ class Planted(unittest.TestCase):
         self.assertEqual({row[4:] for row in rows}, {(8, 8)})
 
 
-# ---- every trace there is ---------------------------------------------------
+# ---- every available trace ---------------------------------------------------
 
 SIDE = """
     SELECT file, rank, iteration, max(ts_ns + dur_ns) FROM trace_events(?)
@@ -201,7 +204,7 @@ class AddsUp(unittest.TestCase):
             ends[file][iteration] = end
         for file, rank, iteration, start, end in db.execute(STEPS, (path,)):
             steps[file].append((iteration, start, end, None))
-        # steps of XLA, by step_num, end themselves, as those of the profiler
+        # XLA steps, by step_num, have their own end, like those of the profiler
         for file, in db.execute("SELECT DISTINCT file FROM trace_steps(?) WHERE name NOT LIKE 'ProfilerStep%'"
                                 " AND file NOT LIKE '%/examples/jax/%'", (path,)):
             steps[file].sort(key=lambda step: step[1])  # T20.6
@@ -266,7 +269,7 @@ class AddsUp(unittest.TestCase):
                 self.assertEqual(there.fetchall(), back.fetchall())
 
     def assert_stddevs(self, *arguments):
-        """Those of trace_step_diff are those of the parts of each step, by Python."""
+        """Asserts that trace_step_diff's standard deviations equal those computed in Python from each step's parts."""
         db, expected = connect(), []
         for side in (0, 1):
             steps, parts = set(), defaultdict(list)
@@ -311,7 +314,7 @@ class AddsUp(unittest.TestCase):
         self.assertEqual({row[:2] for row in rows}, {(rank, number) for rank in (0, 1) for number in (11, 12, 13, 14)})
 
 
-# ---- the rules, word for word -------------------------------------------------
+# ---- the rules, word for word ------------------------------------------------
 
 HOST = ["cpu_op", "cpu_op", "Operator", "user_annotation", "python_function", "cuda_runtime", "cuda_driver",
         "Runtime", "Trace", ABSENT, "fwdbwd"]
@@ -322,14 +325,15 @@ KERNELS = ["gemm", "relu", "ncclAllReduce", "RCCL_x", "Memcpy HtoD"]
 
 
 def spelt(nanoseconds):
-    """In us."""
+    """The time in us."""
     return f"{nanoseconds // 1000}.{nanoseconds % 1000:03}"
 
 
 def random_trace(seed):
-    """A small trace of some 60 instants, 1 ns or 0.2 ms apart: three host threads whose events need not nest, three
-    streams, a few correlations with calls and work without the other, backlog, calls without a name, graph launches,
-    steps that overlap, come twice, or are missing."""
+    """A small trace of about 60 instants, 1 ns or 0.2 ms apart. Three host threads have events that may cross, and
+    there are three streams. Some correlations have a call or work only. There are backlog, calls without a name, graph
+    launches, and steps that overlap, repeat or are missing.
+    """
     rng = random.Random(seed)
     events, length = [], rng.choice([20, 40, 60])
     unit = rng.choice([1, 1, 200_000])
@@ -400,13 +404,13 @@ class Rules(InFolder):
         self.assertGreater(min(seen.values()), self.COUNT // 60, seen)
 
 
-# ---- steps made by hand ---------------------------------------------------------
+# ---- steps made by hand ------------------------------------------------------
 
 class Made(InFolder):
-    """Times are us; STEP 2 is looked at, from the end of STEP 1's work to the end of its own."""
+    """Times are us. The tests examine STEP 2, from the end of STEP 1's work to the end of its own."""
 
     def parts(self, *events, gaps=False, iteration=2, level="op", clock="device"):
-        """{(class, name): us}; gaps without their names, unless these are asked for."""
+        """{(class, name): us}; gaps have no names unless requested."""
         write("trace.json", document(*events))
         rows = self.rows("SELECT class, name, time FROM trace_step_time('trace.json', NULL, ?, ?, ?)", iteration, level,
                          clock)
@@ -436,7 +440,9 @@ class Made(InFolder):
                 ("compute", None): 10})
 
     def test_gaps_are_named_by_the_outermost_events_around_them(self):
-        """A5.4. What ends together and starts together is named by the outermost, and steps are apart."""
+        """A5.4: gaps are named after the outermost events around them. If several events end or start together, the
+        outermost counts, and steps do not.
+        """
         events = [step(1, 0, 100), event("early", 90, 15), step(2, 100, 100), event("aten::a", 110, 20),
                   event("call", 120, 10),
                   event("cudaMalloc", 150, 10, cat="cuda_runtime"), event("b", 150, 9), event("other", 165, 9, tid=2),
@@ -448,7 +454,7 @@ class Made(InFolder):
                 ("idle_unrecorded", "after cudaMalloc"): 40})
 
     def test_gaps_of_another_thread_and_outside_of_steps(self):
-        """A5.4: the thread of the step has the name; between two steps there is none."""
+        """A5.4: gaps have the name from the step's thread; between two steps they have none."""
         self.assertEqual(self.parts(
             step(1, 0, 100), launch(10, 5, 1), kernel("k1", 50, 50, 1), step(2, 120, 100), event("a", 130, 10),
             event("backward", 150, 30, tid=2), launch(190, 5, 2, tid=2), kernel("k2", 195, 10, 2), gaps=True), {
@@ -464,7 +470,9 @@ class Made(InFolder):
         self.assertEqual(self.parts(step(2, 0, 10), gaps=True), {("unrecorded", None): 10})
 
     def test_gaps_between_names_that_get_longer(self):
-        """Of all events here these are the longest; they are not steps."""
+        """Gaps between names that get longer; these are the longest names of all events here, and they are not
+        steps.
+        """
         write("trace.json", document(event("step[EXTEND]", 0, 10), event("step[EXTEND]", 30, 10)))
         self.assertEqual(self.rows("SELECT name, time FROM trace_step_time('trace.json') WHERE steps = 'profiler'"), [
             ("step: prefill", 20.0), ("between step: prefill and step: prefill", 20.0)])
@@ -478,13 +486,15 @@ class Made(InFolder):
                 ("compute", "backward"): 10})
 
     def test_kernel_that_starts_at_the_end_of_the_window(self):
-        """By the host's clock: it waits for a launch that is before the end."""
+        """By the host's clock, a kernel that starts at the end of the window waits for a launch that is before the
+        end.
+        """
         events = [step(1, 0, 100), step(2, 100, 100), event("a", 100, 90), launch(150, 10, 2), kernel("k", 200, 10, 2)]
         self.assertEqual(self.parts(*events, clock="host"), {
             ("idle_host", "a"): 50, ("idle_launch", "cudaLaunchKernel"): 10, ("idle_wait", "a"): 40})
 
     def test_launch_at_the_end_of_the_window(self):
-        """The step's thread is asked throughout, not the launch's."""
+        """For a launch at the end of the window, the step's thread counts throughout, not the launch's."""
         events = [step(1, 0, 100), step(2, 100, 100), event("a", 100, 90), event("b", 100, 90, tid=2), step(3, 200, 10),
                   launch(200, 10, 2, tid=2), kernel("k", 220, 10, 2)]
         self.assertEqual(self.parts(*events, clock="host"), {("idle_host", "a"): 90, ("idle_unrecorded", None): 10})
@@ -506,7 +516,7 @@ class Made(InFolder):
                 ("idle_host", "a"): 20, ("idle_wait", "a"): 10, ("compute", "a"): 10})
 
     def test_graph_launch(self):
-        """One call, many kernels: between them the device waits."""
+        """In a graph launch, one call starts many kernels, and between them the device waits."""
         self.assertEqual(self.parts(
             step(1, 0, 100), step(2, 100, 100), event("replay", 100, 50),
             event("cudaGraphLaunch", 120, 5, cat="cuda_runtime", args={"correlation": 1}),
@@ -535,14 +545,14 @@ class Made(InFolder):
             ("compute", "a"): 40})
 
     def test_step_without_device_work(self):
-        """Its window ends with the host's step."""
+        """The window of a step without device work ends with the host's step."""
         events = [step(1, 0, 100), launch(10, 5, 1), kernel("k", 50, 60, 1), step(2, 100, 100), event("a", 120, 50),
                   step(3, 200, 100), launch(220, 5, 2), kernel("k", 250, 10, 2)]
         self.assertEqual(self.parts(*events), {("idle_host", "a"): 50, ("idle_unrecorded", None): 40})
         self.assertEqual(self.parts(*events, iteration=3)["compute", None], 10)
 
     def test_window_of_no_length(self):
-        """Work of step 1 outlasts step 2, which launched none: the step counts, with nothing in it."""
+        """Work of step 1 outlasts step 2, which launched none, so step 2 has an empty window but still counts."""
         events = [step(1, 0, 100), launch(10, 5, 1), kernel("k", 50, 250, 1), step(2, 100, 100), event("a", 120, 50),
                   step(3, 200, 100), launch(220, 5, 2), kernel("k", 320, 10, 2)]
         self.assertEqual(self.parts(*events), {(None, None): 0})
@@ -567,7 +577,9 @@ class Made(InFolder):
             ("host", "a"): 50, ("host", "b"): 20, ("host", "x"): 10, ("unrecorded", None): 20})
 
     def test_profiler_started_in_mid_step(self):
-        """No step in the file holds the first launches: their work ends no window, but runs in one."""
+        """When the profiler starts in mid-step, no step contains the first launches. Their work ends no window, but
+        runs in one.
+        """
         self.assertEqual(self.parts(
             launch(5, 2, 1), kernel("k0", 20, 100, 1), step(1, 50, 50), launch(60, 2, 2), kernel("k1", 120, 20, 2),
             step(2, 100, 50), event("a", 100, 20), launch(110, 2, 3), kernel("k2", 145, 5, 3)), {
@@ -581,8 +593,9 @@ class Made(InFolder):
             ("compute", "a"): 60})
 
     def test_backlog_is_in_no_step(self):
-        """Launched before the recording: the first window begins when it is done. What comes later on the stream
-        without a launch, and work of a stream without any launch, is no backlog."""
+        """Backlog was launched before the recording, and the first window begins when it is done. Later work on the
+        stream without a launch, and work of a stream without any launch, is not backlog.
+        """
         events = [kernel("old1", 0, 20, 8), kernel("old2", 20, 20, 9), kernel("alone", 25, 50, 7, 8),
                   step(1, 10, 90), event("a", 10, 90), launch(15, 5, 1), kernel("k", 60, 20, 1),
                   kernel("late", 90, 5, 6),
@@ -593,7 +606,7 @@ class Made(InFolder):
             ("compute", "late"): 5, ("idle_host", "a"): 15})
 
     def test_backlog_that_starts_after_the_first_step_s_work(self):
-        """Of another stream: it does not move the window."""
+        """Backlog of another stream that starts after the first step's work does not move the window."""
         events = [step(1, 0, 100), launch(10, 5, 1), kernel("k", 20, 20, 1), kernel("old", 50, 20, 8, 20),
                   step(2, 100, 100), launch(110, 5, 2), kernel("k", 120, 10, 2, 20)]
         self.assertEqual(sum(self.parts(*events, iteration=1).values()), 40)
@@ -605,7 +618,7 @@ class Made(InFolder):
         self.assertEqual(self.parts(*events), {("idle_wait", None): 5, ("compute", None): 10})
 
     def test_a_single_step_with_and_without_backlog(self):
-        """Without, or with backlog that is done before the step, the host's tail is part of it."""
+        """The host's tail is part of a single step without backlog, or with backlog that ends before the step."""
         work = [step(1, 100, 100), launch(110, 5, 1), kernel("k", 120, 20, 1)]
         for old, expected in (([], 100), ([kernel("old", 50, 50, 9)], 100), ([kernel("old", 50, 51, 9)], 39),
                               ([kernel("old", 101, 30, 9, 8)], 100)):
@@ -624,7 +637,7 @@ class Made(InFolder):
         self.assertEqual(self.parts(*events, iteration=1, level="annotation")["compute", None], 5)
 
     def test_a_launch_without_a_name(self):
-        """As a call, as the launch of work, and as what a graph was launched by."""
+        """A launch without a name works as a call, as the launch of work, and as the launch of a graph."""
         for name in (None, 7, ABSENT):
             unnamed = {"cat": "cuda_runtime", "args": {"correlation": 1}}
             events = [step(1, 0, 100), event("a", 0, 50), event(name, 10, 10, **unnamed), kernel("k", 40, 20, 1),
@@ -638,7 +651,7 @@ class Made(InFolder):
             self.assertGreater(self.value("SELECT length(html) FROM trace_diff_report('trace.json', 'trace.json')"), 0)
 
     def test_a_wait_that_nothing_recorded_explains(self):
-        """Of more than 1 ms between the launch, or the work before, and the start."""
+        """A wait of more than 1 ms between the launch, or the previous work, and the start is unexplained."""
         for start, waits in ((1100, ("idle_wait", "a")), (1100.001, ("idle_unrecorded", None))):
             events = [step(1, 0, 100), step(2, 90, round(start - 80, 3)), kernel("k", start, 10, 1)]
             waited = round(start - 100, 3)
@@ -648,7 +661,7 @@ class Made(InFolder):
                                         launch(40, 5, 1), clock="host"), {("compute", "a"): 20, waits: waited})
 
     def test_a_wait_is_measured_beyond_the_window(self):
-        """600 us of 1,200 are in step 2: it is the whole wait that is too long."""
+        """The whole wait is compared with the limit: 600 us of 1,200 are in step 2."""
         self.assertEqual(self.parts(step(1, 0, 700), event("a", 0, 50), launch(95, 5, 1), step(2, 700, 800),
                                     kernel("k", 1300, 10, 1), clock="host"), {
             ("idle_unrecorded", None): 600 + 190, ("compute", None): 10})
@@ -670,7 +683,7 @@ class Made(InFolder):
         self.assertEqual(self.parts(*events, inner, clock="host"), recorded)
 
     def test_a_graph_that_nothing_follows(self):
-        """It may have run to the end of the window."""
+        """A graph without later work may have run to the end of the window."""
         self.assertEqual(self.parts(
             step(1, 0, 100), step(2, 100, 200), event("a", 100, 180), launch(105, 5, 1), kernel("k1", 110, 10, 1),
             event("hipGraphLaunch", 130, 10, cat="cuda_runtime"), clock="host"), {
@@ -678,7 +691,7 @@ class Made(InFolder):
                 ("idle_call", "hipGraphLaunch"): 10, ("idle_unrecorded", None): 160})
 
     def test_the_profiler_s_own_span_widens_nothing(self):
-        """As an X, and as a B with its E, which need not say its category."""
+        """The profiler's own span widens nothing, either as an X or as a B with its E, which may lack the category."""
         inside = [event("a", 10, 20), launch(15, 5, 1), kernel("k", 30, 10, 1)]
         own = {"ts": -100, "pid": "Spans", "tid": 1, "name": "PyTorch Profiler (0)", "cat": "Trace"}
         for span in ([{**own, "ph": "X", "dur": 500}], [{**own, "ph": "B"}, {**own, "ph": "E", "ts": 400}],
@@ -716,7 +729,7 @@ class Made(InFolder):
         self.assertEqual(self.rows("SELECT DISTINCT iteration FROM trace_step_time('cycles')"), [(1,), (4,)])
 
     def test_times_at_the_ends_of_all_time(self):
-        """A part longer than 64 bits hold is an error, an event that ends beyond them has no dur."""
+        """A part that exceeds 64 bits is an error, and an event that ends beyond 64 bits has no dur."""
         far = 9223372036854775
         write("trace.json", document(step(1, -far, 100), launch(1 - far, 5, 1, tid=2), kernel("k", 2 - far, 1, 1),
                                      step(2, 100, far - 203)))
@@ -743,7 +756,7 @@ for sql in sys.argv[2:]:
 
 
 class Overlapping(InFolder):
-    """By the host's clock n steps that overlap have n^2 parts: they are made as they are read."""
+    """n steps that overlap by the host's clock have n^2 parts, which are computed as they are read."""
 
     READ = "trace_step_time('trace.json', 0, 'all', 'op', 'host')"
 
@@ -762,7 +775,7 @@ class Overlapping(InFolder):
     @unittest.skipIf(os.name == "nt", "needs resource.getrusage")
     @unittest.skipIf("asan" in os.environ.get("LD_PRELOAD", ""), "AddressSanitizer takes memory of its own")
     def test_memory_is_that_of_a_step(self):
-        """KiB: a million rows, of which each takes 32 bytes at the least."""
+        """Memory, in KiB, is enough for one step, not for a million rows of at least 32 bytes."""
         self.write(1000)
         done = subprocess.run(
             [sys.executable, "-c", PEAKS, EXTENSION, f"SELECT * FROM {self.READ} LIMIT 1",
@@ -772,7 +785,9 @@ class Overlapping(InFolder):
 
     @slow
     def test_rows_are_the_same_whenever_they_are_read(self):
-        """Also those that take too much room to be kept: numbers, order, by two cursors side by side, and in a join."""
+        """Rows do not depend on the reading order, even if there are too many to keep: numbers, order, two cursors side
+        by side, and a join.
+        """
         self.write(600)
         sql = f"SELECT rowid, * FROM {self.READ}"
         first = self.rows(sql)
@@ -791,7 +806,7 @@ class Overlapping(InFolder):
         self.assertEqual(self.value(either), sum(row[2] == 3 or row[4] == "op3" for row in first))
 
     def test_ranks_and_cycles_side_by_side(self):
-        """A join that goes back and forth between the files of a rank, and between ranks."""
+        """A join that alternates between the files of a rank, and between ranks, gives the right rows."""
         for rank, cycle in ((0, 0), (0, 1), (1, 0)):
             write(f"runs/rank{rank}.{cycle}.json", document(
                 *(step(2 * i + cycle, 100 * i, 100) for i in range(3)),

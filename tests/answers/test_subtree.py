@@ -1,4 +1,4 @@
-"""trace_subtree: against the call stacks and links of the oracles, every event's kernels collected one by one."""
+"""trace_subtree: against the call stacks and links of the oracles, with every event's kernels collected one by one."""
 import os
 import time
 import unittest
@@ -15,7 +15,7 @@ COLUMNS = ("event", "parent", "depth", "device", "cat", "name", "ts", "dur", "nu
 
 
 def parents(file):
-    """{event: parent} of all events of trees; None at the top."""
+    """{event: parent} for all events of trees; None at the top."""
     rows = {row.event: row for row in file.rows}
     found = {event: place.parent for (_, event), place in oracle_stacks.stacks(file.rows).items()
              if rows[event].device == "CPU" and oracle_stacks.takes_part(rows[event])}
@@ -29,7 +29,7 @@ def us(ns):
 
 
 def expected(file, roots=None):
-    """{event: the rest of a row}, of the trees of these events."""
+    """{event: the remaining columns} for the trees of these events."""
     rows, above = {row.event: row for row in file.rows}, parents(file)
 
     def path(event):
@@ -92,7 +92,7 @@ class Subtree(InFolder):
             self.assertEqual([row[3] for row in below], sorted(row[3] for row in below))
 
     def test_kernels_are_those_of_their_owners(self):
-        """All device work that was launched is below one root."""
+        """Each kernel is below its owner: all launched device work is below one root."""
         self.assertEqual(self.rows("SELECT sum(num_kernels), round(sum(kernel_dur_sum), 3) FROM trace_subtree(?)"
                                    " WHERE parent IS NULL",
                                    TEST),
@@ -125,7 +125,7 @@ class Subtree(InFolder):
                           "SELECT * FROM trace_subtree('a', 7, 1)")
 
     def seconds(self, sql, path, *arguments, expected):
-        """The best CPU time of two on new connections, which have read the events."""
+        """The better CPU time of two on new connections that have read the events."""
         took = []
         for _ in range(2):
             db = connect()

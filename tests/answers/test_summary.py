@@ -1,4 +1,4 @@
-"""trace_summary: its lines for the examples and for real traces, and what holds for any pair."""
+"""trace_summary (C1 to C24): its lines for the examples and for real traces, and invariants for any pair."""
 import glob
 import os
 import re
@@ -35,7 +35,7 @@ class Lines(unittest.TestCase):
             "work: CloneBackward0 4 -> 8 per step"])
 
     def test_another_mix_of_requests(self):
-        """The planted difference leads, though the step as a whole is shorter."""
+        """The planted difference leads, although the step as a whole is shorter, because of another mix of requests."""
         self.assertEqual(lines(*(os.path.join(EXAMPLES, "serving", side) for side in ("control", "test"))), [
             "test is slower at some sizes: +0.013 ms (+1.4 %); over all sizes 0.977 -> 0.975 ms per step",
             "36 steps of 0.397-3.583, 43 of 0.427-5.707, of 4 sizes; rank 0; one recording per side: see trace_ab",
@@ -86,7 +86,7 @@ class Lines(unittest.TestCase):
             "work: DataLoader next batch, from workers new, 1 per step"])
 
     def test_other_work_than_control_beside_other_load(self):
-        """The same runs of aten::sort, of more numbers: no load makes a step 14 times as long (C7.3)."""
+        """C7.3: aten::sort sorts more numbers in the same number of runs; no load makes a step 14 times as long."""
         found = lines(*(os.path.join(EXAMPLES, "gloo", "three", side) for side in ("control", "operator")))
         self.assertEqual(found[:3], [
             "test is slower here: 12 -> 161 ms per step, +149 ms (x 14)",
@@ -96,13 +96,13 @@ class Lines(unittest.TestCase):
 
 
 class Gains(InFolder):
-    """Rule 11."""
+    """Rule 11: lines with gains."""
 
     ASKED = "SELECT kind, text, diff_ms, gain_ms, hidden_by FROM trace_summary(?, ?) WHERE gains IS ?" \
         " AND diagnoses = 0"
 
     def sides(self, control=(0, 0), test=(30, 30)):
-        """Two kernels at once: the step gains no more than what the other one leaves."""
+        """Two simultaneous kernels: the step gains no more than the other kernel allows."""
         for side, (more, others) in (("control", control), ("test", test)):
             events = []
             for number in range(5):
@@ -136,7 +136,7 @@ class Gains(InFolder):
                       self.rows(self.ASKED, "control.json", "test.json", 1))
 
     def test_a_simulation_that_fails(self):
-        """What went would take more than can be simulated: the answer is the same, without gains, and says so."""
+        """When removed work is too much to simulate, the answer has the same lines without gains, and says so."""
         for side, us in (("control", 2.2e15), ("test", 10)):
             write(f"{side}.json", document(*(
                 one for number in range(4) for one in
@@ -154,7 +154,7 @@ class Gains(InFolder):
                                         "test.json"))
 
     def test_what_undoing_costs_in_a_faster_test(self):
-        """Is in the column alone (C16.5)."""
+        """C16.5: the cost of undoing a cause in a faster test is in the column only."""
         self.sides((30, 0), (-40, 0))
         [(text, diff, gain)] = self.rows("SELECT text, diff_ms, gain_ms FROM trace_summary('control.json', 'test.json')"
                                          " WHERE name = 'aten::mm'")
@@ -174,7 +174,9 @@ class Gains(InFolder):
                               f"SELECT * FROM {function}('control.json', 'test.json') WHERE gains = 2")
 
     def test_any_pair(self):
-        """Lines are those without gains, each cause with what trace_undo says of it, if that is another time."""
+        """For any pair, lines equal those without gains; a cause also has the gain of trace_undo if that is another
+        time.
+        """
         ended = 0
         for seed in range(series(6, 60)):
             write_gains_pair(f"{seed}/a", f"{seed}/b", seed)
@@ -200,7 +202,7 @@ class Gains(InFolder):
                     continue
                 if not said:
                     self.assertEqual(text, before)
-                    if gain is not None and diff > 0:  # there is something that could be undone
+                    if gain is not None and diff > 0:  # a cause can be undone
                         self.assertLessEqual(abs(gain - diff), max(0.1 * abs(diff), 0.2), (seed, text))
                     continue
                 ended += 1
@@ -213,14 +215,14 @@ class Gains(InFolder):
 
     @staticmethod
     def room(rows):
-        """How many causes trace_summary asks for: as many as there are lines beside its head."""
+        """How many causes trace_summary selects: one per line below its head."""
         heads = sum(row[0] not in ("cause", "rest", "work") for row in rows)
         return 11 - heads - sum(row[0] == "work" for row in rows)
 
 
 class AnyPair(InFolder):
     def check(self, *arguments):
-        """Lines and characters are few, and the ms add up to the verdict and to trace_step_diff."""
+        """Checks the limits on lines and characters, and that the ms add up to the verdict and to trace_step_diff."""
         marks = ", ".join("?" * len(arguments))
         rows = self.rows(f"SELECT line, kind, text, control_ms, test_ms, diff_ms, share FROM trace_summary({marks})",
                          *arguments)
@@ -254,7 +256,9 @@ class AnyPair(InFolder):
         return [row[2] for row in rows]
 
     def check_totals(self, row, marks, arguments, kept):
-        """They are the classes of trace_step_diff (C18), and the line has the numbers of what changed most."""
+        """Checks that totals are the classes of trace_step_diff (C18), and that the line has the numbers with the
+        largest change.
+        """
         sums = self.rows("SELECT sum(control_time) / 1000, sum(test_time) / 1000 FROM"
                          " trace_step_diff(?, ?, ?, ?, ?, ?) GROUP BY CASE WHEN class IN ('compute', 'memory')"
                          " THEN 1 WHEN class = 'comm' THEN 2 ELSE 3 END", *(*arguments, None, None)[:4], *kept)
@@ -270,7 +274,7 @@ class AnyPair(InFolder):
             self.check(*pair, "all", "all", "all", "all")
 
     def test_totals_come_second(self):
-        """Compute and copies, communication that nothing hides, and the rest (C18)."""
+        """C18: totals come second: compute and copies, exposed communication, and the rest."""
         for side, dur in (("a", 1193), ("b", 361)):
             events = [each for number in range(3) for at in [(2000 + dur) * number] for each in (
                 step(number, at, 2000 + dur), event("aten::mm", at, 30), launch(at + 10, 5, 10 * number + 1),
@@ -286,7 +290,9 @@ class AnyPair(InFolder):
         self.check("a.json", "b.json")
 
     def test_time_divided_by_the_scale_of_tensors(self):
-        """In the caution, without the tensors if there is no room for both (C19)."""
+        """C19: the caution has the time divided by the tensors' scale, and drops the tensors if there is no room for
+        both.
+        """
         for side, size in (("a", 4), ("b", 32)):
             events, at = [], 0
             for number in range(5):
@@ -310,7 +316,7 @@ class AnyPair(InFolder):
                          "caution: tensors are 8 times as large; divided by 8: 0.70 -> 0.44 ms")
 
     def test_kernels_of_one_collective_are_told_apart(self):
-        """By what differs in their names (C13.6)."""
+        """C13.6: kernels of one collective are distinguished by the difference in their names."""
         for side, more in (("a", 0), ("b", 50)):
             events = []
             for number in range(3):
@@ -357,7 +363,7 @@ class AnyPair(InFolder):
             "  +0.050 ms  100 %  host           op"])
 
     def test_one_sample_a_side(self):
-        """No line says of a single trace or step that all are longer: C2.4."""
+        """C2.4: with a single trace or step per side, no line claims that all are longer."""
         def heads(control, test):
             for path, lengths in (("a.json", control), ("b.json", test)):
                 write(path, document(*(each for number, length in enumerate(lengths) for each in (
@@ -371,7 +377,7 @@ class AnyPair(InFolder):
                          " one recording per side: see trace_ab")
 
     def test_whole_traces(self):
-        """The first words say that they are one sample per side, whatever the verdict: C2.4."""
+        """C2.4: for whole traces, the first words name one sample per side, whatever the verdict."""
         write("a.json", document(event("op", 0, 100)))
         for length, words, code in ((106, "test is slower here", "slower"), (94, "test is faster here", "faster"),
                                     (104, "no clear difference", "unknown"), (100, "no difference", "same")):
@@ -405,7 +411,7 @@ class AnyPair(InFolder):
             "caution: 1 step per side: too few to tell how much steps vary"])
 
     def test_one_step_of_three(self):
-        """J2.3: it is said that 'steady' leaves one."""
+        """J2.3: a caution says that 'steady' leaves one step of three."""
         few = "caution: {}: too few to tell how much steps vary"
         for path, steps in (("a.json", 3), ("b.json", 3), ("c.json", 5), ("d.json", 4)):
             write(path, document(*(each for number in range(steps) for each in (
@@ -454,7 +460,7 @@ class AnyPair(InFolder):
                     self.assertEqual([text for text in found if "common operators" not in text], few + expected)
 
     def test_shapes_of_copies_that_are_larger_as_tensors_are(self):
-        """That is said once."""
+        """Copies whose shapes grow with their tensors are mentioned once."""
         copy, work = "Memcpy HtoD (Pageable -> Device)", ("gemm", [[64, 64]], ["float"])
         sides = [[(copy, [shape], ["float"]) for shape in side] + [work] for side in ([[8, 3], [8]], [[16, 3], [16]])]
         self.assertEqual([[text.partition(";")[0] for text in found if "shapes" in text or "tensors" in text]
@@ -490,7 +496,7 @@ class AnyPair(InFolder):
         self.assertIn(": they overlap; rank 0; one recording per side: see trace_ab", found[1])
 
     def test_long_lengths_of_steps(self):
-        """The second line ends in the function to ask."""
+        """When lengths of steps are long, the second line still ends with the function to call."""
         def trace(first, second):
             ends, lengths = [0], (first, *10 * (first, second), first)
             for length in lengths:
@@ -508,18 +514,18 @@ class AnyPair(InFolder):
 
     @staticmethod
     def tying(starts):
-        """Collectives that tie ranks without device work, of a thread that is in no step."""
+        """Collectives that tie ranks together without device work, on a thread without steps."""
         return [event("gloo:all_reduce", start + 1, 2, cat="user_annotation", tid=9) for start in starts]
 
     @staticmethod
     def of_lengths(*lengths, op="op"):
-        """Steps of these lengths, us, each with an operator as long."""
+        """Steps of these lengths in us, each with one operator of that length."""
         ends = [sum(lengths[:number]) for number in range(len(lengths) + 1)]
         return document(*(one for number, (start, length) in enumerate(zip(ends, lengths))
                           for one in (step(number, start, length), event(op, start, length))))
 
     def test_many_steps_that_are_left_out(self):
-        """Are one caution, of both sides."""
+        """Many steps that are left out give one caution for both sides."""
         few, many = [100] * 42, [150] * 42
         few[3] = 500
         for number in (5, 20, 30):
@@ -532,7 +538,7 @@ class AnyPair(InFolder):
                              [(f"caution: {said} are left out, as step 30 (x 24): more of op",)])
 
     def test_ranks_and_steps_that_are_left_out(self):
-        """A line each, in which no word is cut; other ranks come first."""
+        """Ranks and steps that are left out have a line each, in which no word is cut; ranks come first."""
         for side, slower, ranks in (("a", 0, (0, 1, 2, 3, 4, 8, 20, 21, 22)), ("b", 50, (0, 1, 2, 3, 4, 5, 6, 8))):
             lengths = [100 + slower] * 42
             lengths[5:7] = [3000, 2000]
@@ -548,8 +554,9 @@ class AnyPair(InFolder):
             "caution: 9 and 8 of 24 ranks recorded: who waits for whom is not known"])
 
     def test_names_do_not_act_on_what_people_read(self):
-        """Characters that change the direction of text, or control a terminal, are in no line, no page and no chart,
-        not even as JSON that a page shows; columns with names have them."""
+        """Characters that change text direction or control a terminal are in no line, page or chart, not even as JSON
+        in a page. Columns with names keep them.
+        """
         acting = [chr(code) for code in (*range(1, 32), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F,
                                          *range(0x202A, 0x202F), *range(0x2066, 0x206A))]
         name = f"a{''.join(acting)}b\u202e"
@@ -611,7 +618,7 @@ class Corpus(unittest.TestCase):
 
     @slow
     def test_the_causes_hold_three_quarters(self):
-        """Or the rest says what it adds and takes. No name is a Python frame."""
+        """Causes explain three quarters, or the rest lists its additions and removals. No name is a Python frame."""
         db = connect()
         for control, test in self.pairs():
             with self.subTest(control):
@@ -639,7 +646,7 @@ class Corpus(unittest.TestCase):
 
     @slow
     def test_what_is_planted_is_said(self):
-        """The README of own/torch_planted has the truth."""
+        """The planted change is named; the README of own/torch_planted has the truth."""
         for pair, said in (("slow_loader", "DataLoader"),
                            ("unfused_attn", "scaled_dot_product_attention gone|masked_fill new"),
                            ("python_loop", "SliceBackward0 new|SelectBackward0 new"),

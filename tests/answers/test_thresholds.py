@@ -4,15 +4,16 @@ import unittest
 from made import InFolder, document, event, kernel, launch, step, write
 
 SHAPES = [[8]]
-# Of two traces other ranks and devices, which are two cautions.
+# Two traces with other ranks and devices give two cautions.
 DIFFERENT = [{"distributedInfo": {"rank": side, "world_size": 2}, "deviceProperties": [{"id": 0, "name": str(side)}]}
              for side in range(2)]
-UNTRACED = {"control_untraced": 1, "test_untraced": 1000}  # arguments with which the profiler changes a difference
+UNTRACED = {"control_untraced": 1, "test_untraced": 1000}  # arguments under which the profiler distorts a difference
 
 
 def add_parts(events, at, parts):
-    """Adds the events of a step. Its parts are (name, ms, shapes of inputs), or one number of ms; where nothing is
-    recorded, the name is None. Returns where it ends."""
+    """Adds the events of a step and returns its end. Parts are (name, ms, shapes of inputs), or one number of ms; a
+    part without a recorded event has the name None.
+    """
     for name, ms, *shapes in parts if isinstance(parts, list) else [("op", parts)]:
         if name:
             args = {"args": {"Input Dims": shapes[0], "Input type": ["float"]}} if shapes else {}
@@ -22,7 +23,7 @@ def add_parts(events, at, parts):
 
 
 def recorded(*steps, **keys):
-    """A trace of a host; a step is its parts."""
+    """A trace of a host; a step is a list of parts."""
     events, at = [], 0
     for number, parts in enumerate((1, *steps, 1)):
         begin, at = at, add_parts(events, at, parts)
@@ -42,7 +43,7 @@ def served(*steps, **keys):
 
 class Asking(InFolder):
     def sides(self, control, test, write_as=recorded):
-        """Writes both; a side is its steps."""
+        """Writes both sides; a side is a list of steps."""
         for path, steps in (("a.json", control), ("b.json", test)):
             write(path, write_as(*steps))
 
@@ -51,7 +52,7 @@ class Asking(InFolder):
         return self.rows(f"SELECT {columns} FROM trace_verdict('a.json', 'b.json')")[0]
 
     def lines(self, columns, where="1", **arguments):
-        """Rows of trace_summary, of one column its values."""
+        """Rows of trace_summary; for a single column, its values."""
         where += "".join(f" AND {name} = {value}" for name, value in arguments.items())
         found = self.rows(f"SELECT {columns} FROM trace_summary('a.json', 'b.json') WHERE {where}")
         return found if "," in columns else [value for value, in found]
@@ -65,7 +66,7 @@ class Asking(InFolder):
 
 
 class Outliers(Asking):
-    """C1"""
+    """C1: outliers."""
 
     def left_out(self, *steps):
         return self.verdict([10] * 4, steps, "json_array_length(test_left_out)")[0]
@@ -88,7 +89,7 @@ class Outliers(Asking):
 
 
 class Verdict(Asking):
-    """C2 to C4"""
+    """C2 to C4: the verdict."""
 
     def in_some(self, control, test):
         return self.verdict(control, test)[0] == "slower in some steps"
@@ -127,10 +128,10 @@ class Verdict(Asking):
 
 
 class Sizes(Asking):
-    """C5"""
+    """C5: sizes."""
 
     def of_size(self, control, test, others=10):
-        """The verdict of steps of one size, beside those of another one that does not change."""
+        """The verdict on steps of one size, next to unchanged steps of another size."""
         self.sides([(8, ms) for ms in control] + [(32, 50)] * 10, [(8, ms) for ms in test] + [(32, 50)] * others,
                    served)
         return self.value("SELECT verdict FROM trace_verdict('a.json', 'b.json')")
@@ -147,7 +148,7 @@ class Sizes(Asking):
             self.assertEqual(self.of_size([ms] * 8, [1000] * 8), faster)
 
     def test_nine_of_ten_pairs(self):
-        """Both ways."""
+        """The threshold is nine of ten pairs, in both directions."""
         for test, slower, faster in (([12] * 9 + [9], "slower at some sizes", "faster at some sizes"),
                                      ([12] * 17 + [10] + [9] * 2, *["no clear difference"] * 2)):
             self.assertEqual(self.of_size([10] * 10, test), slower)
@@ -159,13 +160,13 @@ class Sizes(Asking):
 
 
 class LongSteps(Asking):
-    """C6, and L11.6 of a long step"""
+    """C6, and L11.6 for a long step."""
 
     def has_long(self, *steps):
         return self.cautions([100] * 4, steps) == ["long_step"]
 
     def makes(self, *steps):
-        """Whether it makes most of the difference."""
+        """Whether it explains most of the difference."""
         [ms] = self.cautions([100] * 4, steps, "diff_ms", code="'steps'") + self.lines(
             "diff_ms", "kind = 'caution' AND code = 'long_step'")
         return ms is not None
@@ -183,21 +184,21 @@ class LongSteps(Asking):
         self.assertTrue(self.has_long(98, 100, 100, 110.1))
 
     def test_half_of_the_difference(self):
-        """A step that is 40 longer makes 10."""
+        """The threshold is half of the difference: a step that is 40 longer adds 10."""
         for more, makes in ((9.9, True), (10.1, False)):
             self.assertEqual(self.makes(*[100 + more] * 3, 140 + more), makes)
 
     def test_a_twentieth_of_the_step(self):
-        """Of a difference that is not clear."""
+        """The threshold is a twentieth of the step, for an unclear difference."""
         for more, makes in ((19.6, False), (20.4, True)):
             self.assertEqual(self.makes(100, 100, 100, 100 + more), makes)
 
 
 class Load(Asking):
-    """C7: all operators are slower by 1.3."""
+    """C7: load slows all operators by 1.3."""
 
     def judged(self, control, test):
-        """Code and words of the verdict; both sides have four operators besides."""
+        """Code and text of the verdict; both sides have four more operators."""
         self.sides(*([[*((f"aten::op{number}", ms, SHAPES) for number in range(4)), *more]] * 4
                      for ms, more in ((100, control), (130, test))))
         return self.lines("code, words")[0]
@@ -207,22 +208,22 @@ class Load(Asking):
             self.assertEqual(self.judged([(None, 500)], [(None, gap)])[0], code)
 
     def test_load_leaves_a_quarter(self):
-        """It explains 120 of 160."""
+        """Load must leave a quarter: it explains 120 of 160."""
         for gap, code in ((39.9, "unknown"), (40.1, "slower")):
             self.assertEqual(self.judged([], [(None, gap)])[0], code)
 
     def test_half_of_the_difference_is_beyond_load(self):
-        """130 of aten::sort could be load, and 150 of 300 is not."""
+        """Half of the difference must exceed load: 130 of aten::sort could be load, but 150 of 300 could not."""
         for ms, words in ((279, "test is slower, as load explains"), (281, "test does other work")):
             self.assertEqual(self.judged([(None, 400), ("aten::sort", 100, [[8]])],
                                          [(None, 400), ("aten::sort", ms, [[9]])]), ("unknown", words))
 
 
 class Cautions(Asking):
-    """C8, C12, C15"""
+    """C8, C12 and C15: cautions."""
 
     def test_three(self):
-        """Of four, the worst ones. The fourth is a long step."""
+        """Three cautions are shown, the worst of four; the fourth is a long step."""
         write("a.json", recorded(*[10] * 3, **DIFFERENT[0]))
         write("b.json", recorded(*([("op", ms), ("a::DispatchMode", 1)] for ms in (10, 10, 13)), **DIFFERENT[1]))
         self.assertEqual(self.value("SELECT count(*) FROM trace_comparability('a.json', 'b.json')"
@@ -230,7 +231,7 @@ class Cautions(Asking):
         self.assertEqual(self.lines("code", "kind = 'caution'"), ["device", "modes", "ranks"])
 
     def test_half_of_the_difference_is_of_one_factor_of_kernels(self):
-        """Which makes 80, beside what the host does between kernels."""
+        """A clock factor explains half of the difference, 80, besides the host's work between kernels."""
         for other, codes in ((79, ["clock"]), (81, [])):
             for path, us, gap in (("a.json", 100, 0), ("b.json", 120, other)):
                 events, at = [], 0
@@ -262,15 +263,15 @@ class Cautions(Asking):
 
 
 class Lines(Asking):
-    """C9, C10"""
+    """C9 and C10: lines."""
 
     def worked(self, *new, keys=({}, {})):
-        """Steps of 100 in control, and of 150 in test, which runs other operators, too."""
+        """Steps of 100 in control, and of 150 in test, which also runs other operators."""
         write("a.json", recorded(*[[("op", 100)]] * 3, **keys[0]))
         write("b.json", recorded(*[[("op", 150), *((name, 0.001) for name in new)]] * 3, **keys[1]))
 
     def test_twelve(self):
-        """One of them is for the rest."""
+        """There are at most twelve cause lines, including the rest."""
         for causes, lines in ((9, 11), (10, 12), (15, 12)):
             self.sides(*([[(f"op{number}", ms, SHAPES) for number in range(causes)]] * 3 for ms in (100, 110)))
             self.assertEqual(len(self.lines("kind")), lines)
@@ -280,14 +281,14 @@ class Lines(Asking):
         self.assertEqual(self.lines("name", "kind = 'work'"), ["new1", "new2", "new3"])
 
     def test_six_before_causes(self):
-        """Work has what is left of them."""
+        """At most six lines precede causes, and work gets the remaining ones."""
         self.worked("new1", "new2", "new3", keys=DIFFERENT)
         for asked, heads, work in (({}, 4, 2), (UNTRACED, 6, 0)):
             found = self.lines("kind", **asked)
             self.assertEqual((found.index("cause"), found.count("work")), (heads, work))
 
     def test_six_with_other_sizes(self):
-        """The least severe caution gives way, so that there are twelve lines."""
+        """With other sizes, the least severe caution gives way, so there are twelve lines."""
         for path, factor, keys in zip(("a.json", "b.json"), (1, 1.1), DIFFERENT):
             parts = [(f"op{number}", 10 * factor) for number in range(8)]
             write(path, served(*[(8, parts), (32, parts * 2)] * 3, **keys))
@@ -302,7 +303,7 @@ class Lines(Asking):
             self.assertEqual(self.lines("name", "kind = 'cause'"), names)
 
     def test_three_quarters_of_all_changes(self):
-        """Nine lines hold 900."""
+        """Causes stop at three quarters of all changes: nine lines explain 900."""
         for less, told in ((24.9, False), (25.1, True)):
             changes = [100 * (-1) ** number for number in range(9)] + [less * (-1) ** number for number in range(12)]
             self.sides([[(f"op{number:02}", 1000, SHAPES) for number in range(21)]] * 3,
@@ -312,7 +313,7 @@ class Lines(Asking):
 
 
 class Amounts(Asking):
-    """C13"""
+    """C13: amounts."""
 
     def test_seconds(self):
         for ms, unit in ((9999, "ms"), (10001, "s")):
@@ -365,10 +366,10 @@ class Amounts(Asking):
 
 
 class Texts(Asking):
-    """C13.3"""
+    """C13.3: texts."""
 
     def of_cause(self, name):
-        """What a line says of a cause: it has room for 65 characters."""
+        """The line of a cause, which has room for 65 characters."""
         self.sides([[(name, 100)]] * 3, [[(name, 150)]] * 3)
         [text] = self.lines("text", "kind = 'cause'")
         return text[35:]
@@ -379,13 +380,13 @@ class Texts(Asking):
             self.assertEqual(self.of_cause(name), name if length == 65 else "x" * 62 + "...")
 
     def test_a_word_that_takes_thirty_of_them(self):
-        """Is cut itself."""
+        """A word of thirty characters or more is cut inside."""
         for before, said in ((34, "x" * 34 + " " + "y" * 27 + "..."), (35, "x" * 35 + "...")):
             self.assertEqual(self.of_cause("x" * before + " " + "y" * 60), said)
 
 
 class Replaced(InFolder):
-    """C13.5"""
+    """C13.5: replaced operators."""
 
     def lines(self, name, others=2):
         """Operators of one area that one operator of test replaces."""
@@ -412,7 +413,7 @@ class Replaced(InFolder):
             self.assertLessEqual(len(text), 100)
 
     def test_the_name_is_cut_before_a_gain(self):
-        """Another kernel runs beside these, so that the line ends with a gain."""
+        """Another kernel runs beside these, so the line ends with a gain, and the name is cut before it."""
         beginning = "n" * 12 + "... and 1 more replace 9 operators; a fix saves 70 ms"
         for side, of, us, beside in (("a", [f"old{i}" for i in range(16)], 180000, 90000),
                                      ("b", ["n" * 20, "m" * 20], 360000, 291000)):
@@ -433,11 +434,11 @@ class Replaced(InFolder):
 
 
 class Gains(Asking):
-    """C16: a kernel beside another one, which hides what it gains."""
+    """C16: a kernel beside another one that hides its gain."""
 
     @staticmethod
     def beside(first, second, before):
-        """Steps with these kernels, us: two at once, after another one."""
+        """Steps with these kernels in us: two at once, after another one."""
         events = []
         for number in range(5):
             at, work = (500 + first + before) * number, 3 * number
@@ -451,7 +452,7 @@ class Gains(Asking):
         return document(*events)
 
     def gain(self, control, test):
-        """(cause, gain, whether it is said) of aten::mm."""
+        """(cause, gain, whether the line has it) for aten::mm."""
         write("a.json", self.beside(*control))
         write("b.json", self.beside(*test))
         [found] = self.lines("round(diff_ms, 6), round(gain_ms, 6), text LIKE '%; a fix saves %'", "name = 'aten::mm'")
@@ -462,7 +463,7 @@ class Gains(Asking):
         self.assertEqual(self.gain((100, 90, 50), (200, 111, 50)), (0.1, 0.089, 1))
 
     def test_two_units_of_the_last_decimal(self):
-        """Of steps that differ by 2 ms."""
+        """The threshold is two units of the last decimal, for steps that differ by 2 ms."""
         self.assertEqual(self.gain((100, 90, 50), (200, 119, 2050)), (0.1, 0.081, 0))
         self.assertEqual(self.gain((100, 90, 50), (200, 121, 2050)), (0.1, 0.079, 1))
 

@@ -7,7 +7,7 @@ from test_host_factor import program as operators_of
 
 class Steps(InFolder):
     def items(self, *durations, other=(100,) * 9):
-        """{item: [why]} of the steps' checks that matter, of steps of control in us beside those of test."""
+        """{item: [why]} for the checks of steps that matter; steps of control and test in us."""
         for path, lengths in (("a.json", durations), ("b.json", other)):
             write(path, document(*[step(number, 1000 * number, us) for number, us in enumerate(lengths)],
                                  *[event("op", 1000 * number, us) for number, us in enumerate(lengths)]))
@@ -22,7 +22,7 @@ class Steps(InFolder):
         self.assertEqual(list(self.items(100, 100, 200)), ["longest"])
 
     def test_numbers_of_steps(self):
-        """A number that begins with the first one is said, too."""
+        """The numbers of steps are listed, including one that begins with the first number."""
         self.items(*[100] * 13)
         self.assertEqual(self.rows("SELECT control_value, test_value, same FROM trace_comparability('a.json', 'b.json')"
                                    " WHERE item = 'chosen'"), [("1-11", "1-7", 0)])
@@ -70,7 +70,7 @@ class Device(InFolder):
                              [f"aten::op{place}" for place in range(3, 8)])
 
     def test_half_of_the_time_has_other_types(self):
-        """Then the change is said, and not that the types of floats differ."""
+        """When half of the time has other types, the caution names the change instead of different float types."""
         for retyped, floats, operators in ((499, "yes", "maybe"), (501, "maybe", "yes")):
             sides = [[("aten::mm", [[8]], types, retyped), ("aten::add", [[8]], ["long"], 1000 - retyped)]
                      for types in (["float"], ["double"])]
@@ -80,7 +80,7 @@ class Device(InFolder):
 
 class Host(InFolder):
     def retyped(self, *sides):
-        """What the row of types that differ says; an operator is (name, types, us)."""
+        """The row of types that differ; an operator is (name, types, us)."""
         for path, operators in zip(("a.json", "b.json"), sides):
             write(path, operators_of([(name, us, [[8]], types, 0) for name, types, us in operators]))
         return [f"{control} {test} {matters}" for control, test, matters in self.rows(
@@ -98,7 +98,7 @@ class Host(InFolder):
                                             for last in ("float", "double")]), row)
 
     def scale(self, *operators):
-        """What is said of shapes; an operator is (name, us, first dim in control, in test)."""
+        """The row of shapes; an operator is (name, us, first dim in control, in test)."""
         for path, side in (("a.json", 2), ("b.json", 3)):
             write(path, operators_of([(each[0], each[1], [[each[side], 3]], ["float"], 0) for each in operators]))
         return self.value("SELECT why FROM trace_comparability('a.json', 'b.json')"
@@ -112,7 +112,9 @@ class Host(InFolder):
     SAID = "0 % of common operators' time is at common shapes"
 
     def test_sixteen_lists_with_the_most_time(self):
-        """Another operator is of another scale. Of the sixteenth list the scale is told, not of the one after it."""
+        """The sixteen lists with the most time count: another operator has another scale, and the row reports the scale
+        of the sixteenth list, but not of the next one.
+        """
         for larger, said in ((16, "tensors are 2 times as large"), (15, self.SAID)):
             self.assertEqual(self.scale(("aten::other", 10, 8, 9), *[
                 ("aten::op", 200 - place, 1001 + 2 * place, (2 if place < larger else 1) * (1001 + 2 * place) +

@@ -8,7 +8,7 @@ from test_host_factor import program as operators_of
 
 class Kernels(InFolder):
     def step(self, *kernels):
-        """The row of the step; a kernel is (us in control, us in test), 0: it does not run there."""
+        """The row of the step; a kernel is (us in control, us in test), with 0 where it does not run."""
         for side, path in enumerate(("a.json", "b.json")):
             write(path, kernels_of([(f"aten::op{i}", f"kernel{i}", us[side]) for i, us in enumerate(kernels)
                                     if us[side]]))
@@ -19,12 +19,14 @@ class Kernels(InFolder):
         return self.step(*kernels)[0]
 
     def kinds(self):
-        """Of the kernels, by name."""
+        """Kinds of the kernels, by name."""
         return [kind for kind, in self.rows("SELECT kind FROM trace_clock_factor('a.json', 'b.json')"
                                             " WHERE name IS NOT NULL ORDER BY name")]
 
     def test_a_fifth_of_the_weight(self):
-        """Eight kernels have 800 us together, so that 200 us are a fifth of all."""
+        """The limit is a fifth of the weight: eight kernels have 800 us together, so 200 us are a fifth of the
+        total.
+        """
         others = [(50, 50)] * 8
         self.assertAlmostEqual(self.step((90, 108), *others)[1], 800 / 998, 9)
         self.assertAlmostEqual(self.step((92, 110), *others)[1], 0.8, 9)
@@ -34,7 +36,7 @@ class Kernels(InFolder):
         self.assertEqual(self.outcome(*[(100, 120)] * 3), "one factor")
 
     def test_three_that_agree(self):
-        """Two of three have two thirds of the weight."""
+        """Three witnesses must agree; here two of three have two thirds of the weight."""
         self.assertEqual(self.outcome((100, 120), (100, 120), (100, 300)), "no common factor")
         self.assertEqual(self.outcome((100, 120), (100, 120), (100, 120), (100, 300)), "one factor")
 
@@ -73,7 +75,7 @@ class Kernels(InFolder):
 
 class Operators(InFolder):
     def outcome(self, *operators):
-        """Of the host; an operator is (us in control, us in test), 0: it does not run there."""
+        """The host's row; an operator is (us in control, us in test), with 0 where it does not run."""
         for side, path in enumerate(("a.json", "b.json")):
             write(path, operators_of([(f"aten::op{i}", us[side], [[8]], ["float"], 0) for i, us in enumerate(operators)
                                       if us[side]]))

@@ -1,5 +1,5 @@
-"""trace_tree_diff: against the tree that Python makes of the rows of trace_step_path, by what must add up on any pair,
-what is planted in examples/gpu, hostile names, and its paths as folded stacks.
+"""trace_tree_diff: against the tree that Python builds from trace_step_path, by sums that hold for any pair, the
+planted changes of examples/gpu, hostile names, and its paths as folded stacks.
 """
 import itertools
 import os
@@ -17,11 +17,11 @@ GPU, CPU = ([os.path.join(EXAMPLES, folder, side) for side in ("control", "test"
 GIVEN = ("NULL, NULL, NULL, NULL, NULL", "'all', 'all', 'all', 'all', NULL", "NULL, NULL, 'all', NULL, 'host'")
 COLUMNS = ("path depth name class side control_time test_time diff_time control_self_time test_self_time diff_self_time"
            " control_ns test_ns control_self_ns test_self_ns control_kernels test_kernels only_rank").split()
-FOLDED = re.compile(r"(.*)\s+?(\d+(?:\.\d*)?)")  # a line of a folded stack, as flamegraph.pl reads it
+FOLDED = re.compile(r"(.*)\s+?(\d+(?:\.\d*)?)")  # a line of a folded stack, in the format of flamegraph.pl
 
 
 class Row(dict):
-    """A row of the tree by names of columns; frames is its path as names."""
+    """A row of the tree by column names; frames is its path as names."""
     __getattr__ = dict.__getitem__
 
     @property
@@ -35,7 +35,7 @@ def tree(db, sides, given=GIVEN[0]):
     return [Row(zip(COLUMNS, row)) for row in cursor]
 
 
-# ---- the rules again -------------------------------------------------------------------------------------------------
+# ---- the rules, implemented again --------------------------------------------
 
 def area(annotation, module, top_op):
     if annotation is not None:
@@ -74,8 +74,9 @@ def frames_of(part, instances):
 
 
 def asked(db, sides, given):
-    """The arguments, and without ranks 'job' if both sides have several (Q1.4): those of these pairs can all be
-    compared."""
+    """The arguments; without ranks, 'job' if both sides have several (Q1.4), because all of these pairs can be
+    compared.
+    """
     control_rank, test_rank, *rest = given.split(", ")
     several = all(db.execute("SELECT count(DISTINCT rank) > 1 FROM trace_files(?)", (side,)).fetchone()[0]
                   for side in sides)
@@ -99,7 +100,7 @@ def oracle(db, sides, given):
             steps[side].add((rank if "'job'" != control_rank else None, iteration))
             if names[2] != top_op and class_ not in ("idle_call", "idle_launch", "idle_unrecorded", "call",
                                                      "unrecorded"):
-                names[3] = None  # L4: no operator is around
+                names[3] = None  # L4: no operator around it
             if class_ is not None and class_ != "unrecorded" and not class_.startswith("idle"):
                 instances[names[-1]].add(area(*names[:3]))
             rows.append((side, (class_, *names), time_ns, count))
@@ -147,7 +148,9 @@ class AnyPair(unittest.TestCase):
         self.assertEqual([self.turned(row) for row in rows], back)
 
     def check_sums(self, db, sides, given, rows):
-        """A row is itself and its children; all rows are the step, of which trace_step_diff has the sum."""
+        """Checks that a row is the sum of itself and its children, and that all rows add up to the step of
+        trace_step_diff.
+        """
         below, parents = defaultdict(lambda: [0, 0]), []
         for row in rows:
             del parents[row.depth:]
@@ -175,7 +178,7 @@ class AnyPair(unittest.TestCase):
     OTHER = {"control": "test", "test": "control", "both": "both"}
 
     def turned(self, row):
-        """The row of test and control."""
+        """The row with test and control swapped."""
         made = {}
         for column in COLUMNS:
             other = re.sub("^(control|test)_", lambda side: self.OTHER[side[1]] + "_", column)
@@ -224,12 +227,13 @@ class RandomPairs(InFolder, AnyPair):
                     self.check(self.db, (f"{seed}/control", f"{seed}/test"), given)
 
 
-# ---- what is planted -------------------------------------------------------------------------------------------------
+# ---- planted changes ---------------------------------------------------------
 
 class Planted(unittest.TestCase):
     def test_differences_are_at_their_paths(self):
-        """Of the leaves, in us; the 1.1 us between two kernels is left out. The path is on rank 1 where the steps end:
-        0.4 us of it is in another window."""
+        """The leaves have the planted differences in us, without the 1.1 us between two kernels. The path is on rank 1
+        where the steps end; 0.4 us of it is in another window.
+        """
         rows = [row for row in tree(connect(), GPU) if row.diff_self_time and row["class"] != "idle_wait"]
         forward, optimizer = ("step", "DistributedDataParallel.forward"), ("step", "Optimizer.step#AdamW.step")
         self.assertEqual({row.frames[:4]: (row.side, round(row.diff_self_time),
@@ -253,10 +257,10 @@ class Planted(unittest.TestCase):
             root = tree(db, sides)[0]
             for path, kernels in zip(sides, (root.control_kernels, root.test_kernels)):
                 self.assertEqual(db.execute("SELECT count(*) / 4.0 FROM trace_kernel_owners(?)", (path,)).fetchone(),
-                                 (kernels,))  # of rank 0; those of the path are as many
+                                 (kernels,))  # of rank 0; the path has as many
 
 
-# ---- traces made by hand ---------------------------------------------------------------------------------------------
+# ---- traces made by hand -----------------------------------------------------
 
 class Made(InFolder):
     """Times are us."""
@@ -295,7 +299,7 @@ class Made(InFolder):
                 self.assertEqual({row.frames[1] for row in rows if row["class"] == "compute" and row.depth}, {expected})
 
     def test_levels_that_are_equal_are_one(self):
-        """Of operators within each other that have one name, and of a kernel called like its operator."""
+        """Equal levels are joined: nested operators with one name, and a kernel named like its operator."""
         rows = self.tree([step(0, 0, 100), event("mm", 10, 50), event("mm", 15, 40), launch(20, 5, 1),
                           kernel("mm", 50, 50, 1)])
         self.assertEqual([row.frames for row in rows if row["class"] == "compute"], [("step", "mm")])
@@ -327,7 +331,9 @@ class Made(InFolder):
                          [("step", "unrecorded", "both", 0, 5), ("step;unrecorded", "unrecorded", "test", 0, 5)])
 
     def test_a_hidden_kernel_is_on_both_sides(self):
-        """In control it runs beside another; in test nothing hides it."""
+        """A kernel that is hidden on one side is in the tree on both: in control it runs beside another, in test it is
+        exposed.
+        """
         host = [step(0, 0, 100), event("a", 10, 10), launch(12, 2, 1), event("b", 20, 10), launch(22, 2, 2)]
         rows = self.tree([*host, kernel("slow", 30, 60, 1), kernel("quick", 40, 20, 2, stream=8)],
                          [*host, kernel("slow", 30, 60, 1), kernel("quick", 90, 20, 2, stream=8)])
@@ -350,7 +356,7 @@ class Made(InFolder):
         self.assertEqual({row.side for row in self.tree(*sides)}, {"both"})
 
     def test_means_of_other_numbers_of_steps(self):
-        """Of 1 step and of 3 steps, in ns: divided once."""
+        """Means over 1 step and over 3 steps, in ns, are divided only once."""
         control = [step(0, 0, 10), event("a", 0, 10)]
         test = [each for at in range(3) for each in (step(at, 10 * at, 10), event("a", 10 * at, 10 if at else 9.999))]
         row = self.tree(control, test)[1]
@@ -372,7 +378,7 @@ HOSTILE = ("a;b", "a%3Bb", "a", "b", "%", "%25", ";", "", " ", "x 7", "7", "line
 
 
 class Names(InFolder):
-    """Names differ, so paths do; and a path tells its names."""
+    """Different names give different paths, and a path can be split into its names."""
 
     def setUp(self):
         super().setUp()

@@ -1,4 +1,4 @@
-"""What the answer once said wrongly or not at all, each by a small program that knows what is planted."""
+"""Answers that once were wrong or missing, each as a small program with a known planted change."""
 import glob
 import json
 import os
@@ -13,8 +13,9 @@ OPERATORS = [(f"aten::op{number}", 20 + 3 * number) for number in range(12)]  # 
 
 
 def program(operators, steps=6, kind="float"):
-    """A trace of steps of one thread; operators: those of a step by its number, as (name, us) one after another, of
-    which None is time in which nothing is recorded."""
+    """A trace of steps on one thread. `operators` gives a step's operators by its number, as consecutive (name, us);
+    None is time without a record.
+    """
     events, at = [], 0
     for number in range(steps):
         start, at = at, at + 10
@@ -28,7 +29,7 @@ def program(operators, steps=6, kind="float"):
 
 
 def slower(factor, also=()):
-    """The operators of each step, all that many times as long, and others after them."""
+    """The operators of each step, all slower by this factor, followed by others."""
     return lambda number: [*((name, factor * us + number % 2) for name, us in OPERATORS), *also]
 
 
@@ -46,7 +47,7 @@ class Answers(InFolder):
         return found
 
     def first_line(self, tells):
-        """The number of the first line of which this is true, by code and text."""
+        """The number of the first line that satisfies this, by code and text."""
         return min((line for line, code, text in self.summary("line, code, text") if tells(code, text)), default=None)
 
 
@@ -57,8 +58,9 @@ GAINS_OF_UNDO = """SELECT kind, class, name, rank, diff_time / 1000, gain_alone 
 
 
 def gains_apart(db, control, test, steps=(None, None)):
-    """The causes of trace_summary whose gain is not what trace_undo gives; and how many causes there are. Which are
-    merged depends on how many lines there is room for: one of these numbers is it."""
+    """The causes of trace_summary whose gain differs from trace_undo's, and the number of causes. The room for lines
+    decides which causes are merged; it is one of these numbers.
+    """
     def by_cause(rows):
         return {(*key, round(diff, 7)): gain for *key, diff, gain in rows}
 
@@ -76,10 +78,10 @@ def gains_apart(db, control, test, steps=(None, None)):
 
 
 class Gains(InFolder):
-    """A cause has the gain that trace_undo gives it, whichever numbers its time is divided by."""
+    """A cause has the gain of trace_undo, whatever its time is divided by."""
 
     def examples(self):
-        """Pairs of folders, the memory of runs and a server's steps of several sizes left out."""
+        """Pairs of folders, without snapshots of memory and without a server's steps of several sizes."""
         for control in sorted(glob.glob(os.path.join(EXAMPLES, "**", "control"), recursive=True)):
             for test in ("test", "loader", "operator"):
                 pair = control, os.path.join(os.path.dirname(control), test)
@@ -101,7 +103,9 @@ class Gains(InFolder):
         self.assertEqual(apart, [])
 
     def test_of_random_pairs(self):
-        """Three steps of each, where they have so many: two divide without a rest."""
+        """In random pairs with three steps each, where possible, gains agree although two of the steps divide without
+        remainder.
+        """
         apart = []
         for seed in range(series(6, 60)):
             pair = f"{seed}/a", f"{seed}/b"
@@ -111,7 +115,7 @@ class Gains(InFolder):
         self.assertEqual(apart, [])
 
     def test_of_a_kernel_that_is_longer_by_any_number(self):
-        """Half of what it is longer is hidden by another kernel."""
+        """Gains agree for a kernel that is longer by any number; another kernel hides half of it."""
         lost = []
         for more in range(30007, 30427, 7):  # ns
             for side, longer in (("control", 0), ("test", more / 1000)):
@@ -135,7 +139,9 @@ class Headlines(Answers):
     """The first line does not contradict itself."""
 
     def test_no_clear_difference_is_not_said_of_steps_that_are_all_longer(self):
-        """Load explains all of it, and more: control sleeps."""
+        """If all steps are longer, the first line never reports no clear difference, even if load explains everything
+        and more because control sleeps.
+        """
         self.compare(program(slower(1, [(None, 200)])), program(slower(4)))
         code, text = self.verdict()
         self.assertIn(code, ("slower", "unknown"))
@@ -158,13 +164,15 @@ class Headlines(Answers):
         self.assertEqual(self.verdict()[0], "unknown")
 
     def assert_load(self, ms):
-        """The caution says how much of the difference is load: a fifth of what control's operators take."""
+        """Asserts that the caution gives load's part of the difference, a fifth of the time of control's operators."""
         (_, found), = self.summary("code, diff_ms", lambda code, _: code == "load")
         self.assertIsNotNone(found)
         self.assertAlmostEqual(found, ms, delta=ms / 10)
 
     def test_two_of_four_steps_far_above_all_others_are_slower(self):
-        """They are compiled again. One of the others is 1 % above all of control, which says nothing."""
+        """Two of four steps that are recompiled are far above all others and count as slower. One of the rest is 1 %
+        above all of control, which proves nothing.
+        """
         self.compare(*(program(lambda number, ms=ms: [("aten::mm", 1000 * ms[number])])
                        for ms in ((2, 2, 2.01, 2, 2.01, 2), (2, 2.005, 3996, 2.03, 3990, 2))))
         code, text = self.verdict()
@@ -176,7 +184,7 @@ class Order(Answers):
     """Which line comes first."""
 
     def test_causes_of_a_host_stand_by_size(self):
-        """A sleep in test beside control's load is the second largest of all lines."""
+        """Causes on a host are ordered by size: a sleep in test, beside control's load, is the second largest line."""
         self.compare(program(slower(4)), program(slower(1, [(None, 200)])))
         times = [ms for kind, ms in self.summary("kind, abs(diff_ms)") if kind == "cause"]
         self.assertGreater(len(times), 4)
@@ -189,7 +197,9 @@ class Order(Answers):
         self.assertLess(line, load or 13)
 
     def test_a_dispatch_mode_comes_before_load(self):
-        """In each operator of test, one of Python runs: that makes it longer, no other program on the machine."""
+        """A dispatch mode precedes load: in test, each operator contains a Python one that makes it longer, not another
+        program.
+        """
         control, test = program(slower(1)), program(slower(6))
         test["traceEvents"] += [event("PythonDispatchMode", one["ts"] + 1, 3) for one in test["traceEvents"]
                                 if one["cat"] == "cpu_op"]
@@ -205,7 +215,7 @@ class Order(Answers):
 
 
 class Stacks(Answers):
-    """A recording with with_stack knows which function of Python the time is in."""
+    """A recording with with_stack shows which Python function takes the time."""
 
     def setUp(self):
         super().setUp()
@@ -249,7 +259,7 @@ class Stacks(Answers):
                                    " WHERE name = 'train.py: preprocess'"), [(1000.0,)])
 
     def test_stacks_of_one_side_divide_no_time(self):
-        """L13: the time is of the gap on both sides, and what is the same is no cause."""
+        """L13: with stacks on one side only, the time stays in the gap on both sides, and equal time is no cause."""
         for side, us in (("control", 10), ("test", 1010)):
             content = self.trace(us)
             content["traceEvents"] = [one for one in content["traceEvents"] if one["cat"] != "python_function"]
@@ -264,7 +274,7 @@ class Stacks(Answers):
 
 
 class Shapes(Answers):
-    """A batch twice as large, on a CPU: each operator has one dimension that is."""
+    """A batch twice as large on a CPU: each operator has one dimension with that scale."""
 
     def setUp(self):
         super().setUp()
@@ -293,7 +303,7 @@ class Shapes(Answers):
 
 
 class Names(Answers):
-    """Operators and areas are called as their authors like: no word of a name is lost."""
+    """Operators and areas may have any names, and no word of a name is lost."""
 
     @staticmethod
     def trace(operator, area, wait, us):
@@ -321,7 +331,7 @@ class Names(Answers):
                 self.assertEqual(self.words(area=area)["idle_host", area], f"waiting for {area}")
 
     def test_an_operator_that_ends_like_a_rank(self):
-        """On rank 1 it takes 1 ms more, and rank 0 waits in gloo."""
+        """An operator whose name ends like a rank takes 1 ms more on rank 1, and rank 0 waits in gloo."""
         name = "mine, only on rank 1"
         for side, more in (("control", 0), ("test", 1000)):
             for rank in range(2):

@@ -1,4 +1,4 @@
-"""What the answer says of a recording that cannot be trusted: C24, I15, I16, J2.11, O3.3, V13."""
+"""Answers about recordings that cannot be trusted: C24, I15, I16, J2.11, O3.3 and V13."""
 import csv
 import json
 import os
@@ -66,7 +66,7 @@ class Trusted(InFolder):
         self.assertEqual(self.gate(), ("not known", "health", lost))
 
     def test_on_both_sides(self):
-        """The verdict is about test, a caution about control."""
+        """With lost kernels on both sides, the verdict names test and a caution names control."""
         write("control/a.json", self.trace(lost=(1, 2)))
         write("test/a.json", self.trace(lost=(1, 2, 3)))
         self.assertEqual(self.lines(), [self.CANNOT, self.BY_HOST,
@@ -87,7 +87,7 @@ class Trusted(InFolder):
         self.assertNotIn("tracediff-causes", page)
 
     def test_by_the_hosts_clock(self):
-        """Kernels that are lost change no step of the host."""
+        """By the host's clock, lost kernels do not change any step."""
         self.sides(lost=(1, 2, 3))
         self.assertEqual(self.cautions("clock = 'host'"), [])
         self.assertEqual(self.value("SELECT diff_ms FROM trace_verdict('control', 'test') WHERE clock = 'host'"), 0)
@@ -101,7 +101,7 @@ class Trusted(InFolder):
         self.assertEqual([matters for _, matters in self.checks(chosen)], ["no"])
 
     def test_notes_that_are_cautions(self):
-        """I16: a kernel that lasts too long is read as the others of its name (I1)."""
+        """I16: a kernel that lasts too long is read like the others of its name (I1)."""
         self.sides()
         trace = self.trace()
         trace["traceEvents"] = [{**each, "dur": 5e6} if each["name"] == "gemm" and each["ts"] < 200 and each["ts"] > 100
@@ -113,7 +113,7 @@ class Trusted(InFolder):
         self.assertEqual(self.gate()[0], "pass")
 
     def test_work_without_a_launch(self):
-        """I16: it is said from 5 % of the device time on."""
+        """I16: work without a launch is reported from 5 % of the device time on."""
         for us, said in ((15.8, True), (15.7, False)):
             self.sides()
             trace = self.trace()
@@ -128,14 +128,14 @@ class Trusted(InFolder):
         self.assertEqual(self.lines()[0], self.CANNOT.replace("test: ", "test: rank 1: "))
 
     def test_the_rank_on_which_it_matters_is_named(self):
-        """On rank 0, the kernel of a step that is not compared is lost."""
+        """The rank that matters is named: on rank 0, the kernel of a step that is not compared is lost."""
         for side, lost in (("control", ((), ())), ("test", ((0,), (1, 2, 3)))):
             for rank in (0, 1):
                 write(f"{side}/{rank}.json", self.trace(lost=lost[rank], rank=rank))
         self.assertEqual(self.lines()[0], self.CANNOT.replace("test: ", "test: rank 1: "))
 
     def test_events_of_both_that_are_too_long(self):
-        """By the host's clock, those of the host matter, though those of the device come first."""
+        """By the host's clock, host events that are too long matter, although the device's come first."""
         self.sides()
         trace = self.trace()
         trace["traceEvents"] = [{**each, "dur": {"gemm": 5e6, "aten::mm": 1e12}.get(each["name"], each["dur"])}
@@ -147,7 +147,7 @@ class Trusted(InFolder):
             self.assertEqual([matters for _, matters in found], wanted)
 
     def test_one_side(self):
-        """I15.1"""
+        """I15.1: one side is bad."""
         self.sides()
         trace = self.trace()
         trace["traceEvents"] = [each for each in trace["traceEvents"]
@@ -161,7 +161,7 @@ class Trusted(InFolder):
 
     @staticmethod
     def scaled(factor=1, names=3, kernels=None):
-        """Steps with so many operators and their kernels, whose times are all so many times as long."""
+        """Steps with this many operators and kernels, with all times scaled by this factor."""
         events = []
         for number in range(6):
             at = 1000 * number
@@ -177,7 +177,7 @@ class Trusted(InFolder):
         return document(*events)
 
     def test_unit(self):
-        """I15.2: within a tenth of 1,000 or 1,000,000, or of their inverse."""
+        """I15.2: a unit is wrong within 10 % of 1,000 or 1,000,000, or of their inverse."""
         said = "cannot be compared: times of {} are {} times the other side's: is its unit {}, read as us?"
         write("control/a.json", self.scaled())
         for factor, wanted in ((901, ("test", 1000, "ns")), (899, None), (1099, ("test", 1000, "ns")), (1101, None),
@@ -195,19 +195,19 @@ class Trusted(InFolder):
                                                       " WHERE topic = 'health'")], ["unit"])
 
     def test_unit_of_two_names(self):
-        """I15.2: two names may both be slower."""
+        """I15.2: when only two names are slower, the unit is right."""
         write("control/a.json", self.scaled(names=2))
         write("test/a.json", self.scaled(1000, names=2))
         self.assertNotIn("unit", self.lines()[0])
 
     def test_unit_of_both_kinds(self):
-        """I15.2: if only the device's times are 1,000 times as long, it is no unit."""
+        """I15.2: when only the device's times are 1,000 times as long, the unit is right."""
         write("control/a.json", self.scaled())
         write("test/a.json", self.scaled(1000, kernels=1000))
         self.assertNotIn("unit", self.lines()[0])
 
     def test_runs(self):
-        """V13: a row of the device says which run cannot be trusted; those of the host stay."""
+        """V13: a row of the device names the run that cannot be trusted; rows of the host stay."""
         for side in ("control", "test"):
             for run in range(5):
                 lost = (1, 2, 3) if (side, run) == ("test", 3) else ()
@@ -221,7 +221,7 @@ class Trusted(InFolder):
         self.assertNotIn("cannot", by_name["aten::mm"][3] or "")
 
     def test_reported_pairs(self):
-        """Pairs of public bug reports: the first line is that of the golden, times by the host's clock, too."""
+        """Pairs of public bug reports have the first line of the golden file, also for times by the host's clock."""
         reports = os.path.join(os.path.dirname(corpus()), "cases", "found", "reports")
         count = 0
         with open(os.path.join(golden("health"), "answers.csv"), encoding="utf-8", newline="") as file:
@@ -239,13 +239,13 @@ class Trusted(InFolder):
                     self.assertNotEqual(first[1], "cannot")
                 checks = self.rows("SELECT item FROM trace_comparability(?, ?) WHERE topic = 'health'", *sides)
                 found = {item.replace(" ", "_") for item, in checks}
-                wanted = {check.split(":")[0] for check in answer["checks"].split()} - {"not_tied"}  # the lines say so
+                wanted = {check.split(":")[0] for check in answer["checks"].split()} - {"not_tied"}  # which the lines have
                 self.assertEqual(found, wanted)
                 count += 1
         self.assertGreaterEqual(count, 25)
 
     def test_how_files_are_read(self):
-        """I16: cycles of one process, and copies that are left out."""
+        """I16: cycles of one process, and copies that are left out, are noted."""
         reports = os.path.join(os.path.dirname(corpus()), "cases", "found", "reports")
         for name, caution in (("min_cycles", "test: 2 files of one process are cycles of one rank"),
                               ("r17b", "test: left out: a recording of the capture of graphs")):
@@ -254,7 +254,7 @@ class Trusted(InFolder):
             self.assertIn("caution: " + caution, said)
 
     def test_the_host_of_one_device(self):
-        """A recording of a CPU and one of a GPU."""
+        """A recording of a CPU and one of a GPU are compared by the host of one device."""
         pair = os.path.join(os.path.dirname(corpus()), "cases", "wild", "resnet_cpu_gpu")
         first, = self.rows("SELECT text FROM trace_summary(? || '/control', ? || '/test') LIMIT 1", pair, pair)
         self.assertEqual(first, ("cannot be compared: control has no device work, test has",))

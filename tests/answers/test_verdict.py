@@ -1,12 +1,13 @@
-"""trace_verdict: medians, outliers and noise; and what trace_summary says of them."""
+"""trace_verdict: medians, outliers and noise, and how trace_summary reports them."""
 from made import InFolder, document, event, step, write
 
 VERDICT = "SELECT {} FROM trace_verdict('a.json', 'b.json')"
 
 
 def trace(*lengths, pause=None):
-    """Steps of these lengths (ms), each with one operator, between two steps of 1 ms; what is longer than `pause` is a
-    pause."""
+    """Steps of these lengths (ms), each with one operator, between two steps of 1 ms; length above `pause` is a
+    pause.
+    """
     events, at = [], 0
     for number, length in enumerate((1, *lengths, 1)):
         work = length if pause is None or length <= pause else pause
@@ -28,7 +29,7 @@ class Verdict(InFolder):
         self.assertEqual(self.verdict((14, 15, 14), (10, 11, 10)), ("faster here",))
 
     def test_what_the_summary_makes_of_it(self):
-        """In a word, in its own words, and how it writes times."""
+        """The summary reports the verdict in its own words, and formats its times."""
         for control, test, judged, apart, unit, digits in (
                 ((10, 11, 10), (14, 15, 14), "slower", 1, "ms", 2), ((14, 15, 14), (10, 11, 10), "faster", 1, "ms", 2),
                 ((10, 14, 12), (11, 14, 13), "unclear", 0, "ms", 3), ((10, 11, 12), (10, 11, 12), "same", 0, "ms", 1),
@@ -46,26 +47,28 @@ class Verdict(InFolder):
         self.assertEqual(self.verdict((10, 11, 12), (10, 11, 12)), ("no difference",))
 
     def test_medians_decide_where_means_say_otherwise(self):
-        """Three steps: too few for an outlier."""
+        """Medians decide even if means disagree; three steps are too few for an outlier."""
         self.assertEqual(self.verdict((10, 10, 10), (9, 9, 20), "verdict, diff_ms > 0"), ("no clear difference", 1))
 
     def test_outliers_are_left_out(self):
-        """Rule 1: beyond five deviations and half of the median, a tenth of the steps, but one."""
+        """Rule 1: steps beyond five deviations and half of the median are left out, up to a tenth of the steps, at
+        least one.
+        """
         columns = "verdict, test_left_out, test_iterations, round(test_ms, 3), test_steps, control_left_out"
         self.assertEqual(self.verdict((10, 11, 10, 11), (10, 2000, 11, 10, 11), columns),
                          ("no clear difference", "[2]", "[1,3,4,5]", 10.5, 4, None))
-        # the longest one only
+        # only the longest one
         self.assertEqual(self.verdict((10, 11, 10, 11), (10, 900, 11, 800, 11), columns)[1], "[2]")
-        # not by half of the median
+        # not beyond half of the median
         self.assertEqual(self.verdict((10, 11, 10, 11), (10, 14, 11, 10, 11), columns)[1], None)
-        # not by five deviations
+        # not beyond five deviations
         self.assertEqual(self.verdict((10, 11, 10, 11), (8, 16, 11, 14, 12), columns)[1], None)
-        self.assertEqual(self.verdict((10, 11, 10, 11), (10, 900, 11), columns)[1], None)         # of three steps
+        self.assertEqual(self.verdict((10, 11, 10, 11), (10, 900, 11), columns)[1], None)  # out of three steps
         twenty = tuple(10 + number % 2 for number in range(20))
         self.assertEqual(self.verdict(twenty, (*twenty[:18], 500, 600), columns)[1], "[19,20]")
 
     def test_what_fills_long_steps(self):
-        """Those that are left out, and the longest of the others if it is long, by trace_long_steps."""
+        """trace_long_steps explains the steps that are left out, and the longest other step if it is long."""
         columns = "side, iteration, is_left_out, round(ms, 3), round(median_ms, 3), rank, class, name"
         self.verdict((10, 11, 10, 11), (10, 2000, 11, 13, 11), pause=12)
         self.assertEqual(self.rows(f"SELECT {columns} FROM trace_long_steps('a.json', 'b.json')"),
@@ -99,7 +102,7 @@ class Verdict(InFolder):
         self.assertTrue(lines[0].startswith("no clear difference: 10.5 -> 10.5 ms per step"), lines[0])
 
     def test_what_is_left_out_would_add_to_the_mean(self):
-        """L11.5, of two steps"""
+        """L11.5: the two steps that are left out would add to the mean."""
         twenty = tuple(10 + number % 2 for number in range(20))
         write("a.json", trace(*twenty))
         write("b.json", trace(*twenty[:18], 500, 600, pause=12))
@@ -107,7 +110,7 @@ class Verdict(InFolder):
                                           " WHERE code = 'outlier'"), (18 * 10.5 + 1100) / 20 - 10.5)
 
     def test_slower_in_some_steps(self):
-        """Rule 4"""
+        """Rule 4: slower in some steps."""
         columns = "verdict, slow_steps"
         self.assertEqual(self.verdict((10, 11, 10, 11), (10, 14, 10, 14), columns), ("slower in some steps", 2))
         self.assertEqual(self.verdict((10, 11, 10, 11), (10, 14, 10, 10), columns), ("no clear difference", 1))
@@ -115,7 +118,7 @@ class Verdict(InFolder):
                          "slower in some steps")
         self.assertEqual(self.verdict((1000, 1001, 1000, 1001), (1000, 1020, 1000, 1020), columns),
                          ("no clear difference", 0))
-        # one is between; or longer by less than the range of control
+        # one lies in between; or the increase is less than the range of control
         self.assertEqual(self.verdict((10, 11, 10, 11), (10, 14, 12, 14), columns)[0], "no clear difference")
         self.assertEqual(self.verdict((10, 11, 10, 11), (10, 14, 11.9, 14), columns)[0], "slower in some steps")
         self.assertEqual(self.verdict((10, 12, 10, 11), (10, 13, 10, 13), columns)[0], "no clear difference")
@@ -136,7 +139,7 @@ class Verdict(InFolder):
         return self.rows(VERDICT.format(columns))[0]
 
     def test_sizes_decide_where_steps_have_several(self):
-        """Rule 5"""
+        """Rule 5: sizes decide where steps have several."""
         both = [(8, 10 + n % 3 / 10) for n in range(9)] + [(32, 20 + n % 5) for n in range(12)]
 
         def changed(size, more, also=()):
@@ -145,10 +148,10 @@ class Verdict(InFolder):
         self.assertEqual(self.sizes(changed(8, 0.3), both), ("faster at some sizes",))
         self.assertEqual(self.sizes(both, [(n, ms + 5) for n, ms in both]), ("slower at like sizes",))
         self.assertEqual(self.sizes(both, changed(8, 0.3, both[9:] * 3)), ("slower at some sizes",))
-        # less than 0.5 %; not in nine of ten pairs; a size is slower, another one faster
+        # less than 0.5 %; not nine of ten pairs; one size is slower and another faster
         for other in (changed(8, 0.04), changed(8, 0.1), [(n, ms + (1 if n == 8 else -8)) for n, ms in both]):
             self.assertEqual(self.sizes(both, other), ("no clear difference",))
-        # seven steps of a size on a side are too few
+        # seven steps of a size per side are too few
         few = [(n, ms + 5 * (n == 8)) for n, ms in both if n == 32] + [(8, 15)] * 7
         self.assertEqual(self.sizes(both, few), ("no clear difference",))
 
@@ -168,7 +171,7 @@ class Verdict(InFolder):
                                                 " ?, ?) WHERE kind = 'untraced' OR text LIKE '%profiler%'", *untraced)]
         self.assertEqual(lines(8, 11), ["untraced: 8.00 -> 11.00 ms per step, +3.00 ms; traced +4.00 ms"])
         self.assertEqual(lines(8, None), [])
-        for untraced in ((8, 7), (8, 9), (8, 17)):  # the other way, half, twice
+        for untraced in ((8, 7), (8, 9), (8, 17)):  # the opposite direction, half, twice
             self.assertEqual(lines(*untraced)[1:], [
                 f"caution: the profiler changes the difference: without it {untraced[1] - untraced[0]:+.2f} ms"])
 
@@ -184,13 +187,13 @@ class Job(InFolder):
         for side, slower in (("a", 0), ("b", 2)):
             for rank in (0, 1):
                 write(f"{side}/{rank}.json", {**trace(10 + slower, 11, 10), "distributedInfo": {**info, "rank": rank}})
-        self.assertEqual(self.asked(), "rank 0")  # nothing ties them
+        self.assertEqual(self.asked(), "rank 0")  # without common collectives
         self.assertEqual(self.rows("SELECT text FROM trace_summary('a', 'b') WHERE kind = 'ranks'"), [
             ("each of 2 ranks is compared with itself: 2 not clear",)])
         whole = {**trace(12, 11, 10), "distributedInfo": {**info, "rank": 1}}
         write("b/1.json", document(event("op", 0, 5), distributedInfo={**info, "rank": 1}))
         self.assertEqual(self.asked(), "rank 0")  # a rank without steps
         write("b/1.json", str(whole).replace("'", '"')[:-30])
-        self.assertEqual(self.asked(), "rank 0")  # a file that is cut
+        self.assertEqual(self.asked(), "rank 0")  # a truncated file
         write("b/1.json", {**whole, "distributedInfo": {**info, "rank": 3}})
         self.assertEqual(self.asked(), "rank 0")  # other ranks

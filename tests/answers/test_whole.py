@@ -1,4 +1,6 @@
-"""Traces without steps: which range can be compared instead (C22), and that ranges say what a host does (A5, A11)."""
+"""Traces without steps: which range can be compared instead (C22), and ranges as evidence of the host's work (A5,
+A11).
+"""
 import json
 
 from made import InFolder, document, event, kernel, launch, write
@@ -7,7 +9,7 @@ LINES = "SELECT text FROM trace_summary('a.json', 'b.json') WHERE {}"
 
 
 def ranges(*rounds, **fields):
-    """The events of rounds of ranges, one after the other; a range is (name, us), a pause (None, us)."""
+    """Rounds of consecutive ranges; a range is (name, us), a pause (None, us)."""
     events, at = [], 0
     for each in rounds:
         for name, us in each:
@@ -31,14 +33,14 @@ class Asking(InFolder):
         return [text for text, in self.rows(LINES.format(where))]
 
     def suggested(self, control, test, **arguments):
-        """The words of the caution."""
+        """The text of the caution."""
         self.sides(control, test)
         found = self.lines("code = 'range'", **arguments)
         self.assertLessEqual(len(found), 1)
         return found[0].removeprefix("caution: ") if found else None
 
     def range(self, control, test):
-        """The range that it names, whose query works."""
+        """The range that the caution names, whose query works."""
         said = self.suggested(control, test)
         if said is None:
             return None
@@ -49,7 +51,7 @@ class Asking(InFolder):
 
 
 class Repeats(Asking):
-    """C22"""
+    """C22: repeated ranges."""
 
     def test_a_range_of_both(self):
         control, test = frames(30, "transformer", 200), frames(10, "poolformer", 1)
@@ -74,7 +76,9 @@ class Repeats(Asking):
         self.assertIsNone(self.range(frames(6), frames(4)))
 
     def test_half_of_the_trace(self):
-        """From the start of the first run to the end of the last: 10 runs of 100 every 200 us are 1,900 of 3,790."""
+        """A range must cover half of the trace, from the start of its first run to the end of its last: 10 runs of 100
+        every 200 us cover 1,900 of 3,790.
+        """
         for other, expected in ((1790, "loop"), (1810, None)):
             control, test = (ranges(*[[("loop", 100), (None, 100)]] * 10, [("other", us)]) for us in (other, 10))
             self.assertEqual(self.range(control, test), expected)
@@ -90,14 +94,16 @@ class Repeats(Asking):
         self.assertEqual(self.range(control, test), "outer")
 
     def test_the_one_that_a_round_begins_with(self):
-        """More time passes before it than before the others; of equal pauses, it takes longer."""
+        """The range that begins a round is suggested: more time passes before it than before the others, or for equal
+        pauses it takes longer.
+        """
         for pauses, expected in (((40, 0, 0), "a"), ((0, 40, 0), "b"), ((0, 0, 40), "c"), ((0, 0, 0), "c")):
             control, test = (ranges(*[[each for name, us, pause in zip("abc", (10, 20, 30), pauses)
                                        for each in ((None, pause), (name, us))]] * count) for count in (6, 9))
             self.assertEqual(self.range(control, test), expected, pauses)
 
     def test_runs_that_overlap(self):
-        """Nested or overlapping runs of one name are no steps; runs of several threads may overlap."""
+        """Nested or overlapping runs of one name are not steps; runs of several threads may overlap."""
         inner = [event("reader", 160 * number + 5, 5, cat="user_annotation") for number in range(10)]
         self.assertEqual(self.range(frames(10) + inner, frames(6)), "forward")
         other = [{**each, "tid": 2, "ts": each["ts"] + 10} for each in frames(10)[::2]]
@@ -119,7 +125,7 @@ class Repeats(Asking):
         self.assertEqual(self.range(ranges(*[[("a_b", 90)]] * 10), ranges(*[[("a_b", 90)]] * 5)), "a_b")
 
     def test_long_names(self):
-        """Of a name of more than 30 characters the first 30, if no other name begins so."""
+        """A name of more than 30 characters is given by its first 30, if no other name begins with them."""
         loader = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
         shown = "x" * 15
         for name, said in ((shown, f"`{shown}` runs 10 and 5 times: compare one run of it with steps = '{shown}'"),
@@ -134,7 +140,7 @@ class Repeats(Asking):
         self.assertIsNone(self.range(control + other, test))
 
     def test_of_a_job(self):
-        """The lowest rank says it for all."""
+        """In a job, the lowest rank answers for all."""
         for side, count in (("a", 10), ("b", 5)):
             for rank in range(2):
                 write(f"{side}/rank{rank}.json", document(*frames(count)))
@@ -149,7 +155,7 @@ class Repeats(Asking):
 
 
 class Ranges(Asking):
-    """Time in a range is no time in which nothing is recorded."""
+    """Time in a range is recorded time."""
 
     def parts(self, *events, **arguments):
         where = "".join(f" AND {name} = {value}" for name, value in arguments.items())
@@ -158,7 +164,7 @@ class Ranges(Asking):
                               f" WHERE iterations = 'all'{where} GROUP BY 1"))
 
     def test_without_operators(self):
-        """A5.3: the thread with the most annotations says what the host does."""
+        """A5.3: without operators, the thread with the most annotations shows the host's work."""
         self.assertEqual(self.parts(*frames(2)), {"host reader": 40, "host forward": 200,
                                                   "unrecorded between forward and reader": 40})
         other = event("other", 0, 280, cat="user_annotation", tid=2)
@@ -166,7 +172,7 @@ class Ranges(Asking):
         self.assertEqual(self.parts(*frames(2), event("op", 0, 280, tid=2)), {"host op": 280})
 
     def test_between_ranges(self):
-        """The gaps of several names are not called time in which nothing is recorded."""
+        """Gaps between ranges with several names do not count as unrecorded time."""
         def rounds(us):
             return ranges(*[[each for name in "abcdef" for each in ((name, 10 * us), (None, us))]] * 5)
         self.sides(rounds(1), rounds(2))
@@ -174,7 +180,7 @@ class Ranges(Asking):
                          ["  +0.029 ms    9 %  not recorded   between recorded events"])
 
     def test_a_range_that_is_the_step(self):
-        """A11.1: it is work, if nothing else starts in it."""
+        """A11.1: a range that is the step is work, if nothing else starts in it."""
         self.assertEqual(self.parts(*frames(3), steps="'reader'"),
                          {"host reader": 60, "host forward": 200, "unrecorded after forward": 80})
 

@@ -1,4 +1,6 @@
-"""FLOPs and bytes (F1 to F7): against oracle_work.py on random operators, by arithmetic, and what must not matter."""
+"""FLOPs and bytes (F1 to F7): against oracle_work.py on random operators, by arithmetic, and under changes that must
+not matter.
+"""
 import glob
 import itertools
 import json
@@ -37,7 +39,7 @@ def alone(*call, kernels=1):
 
 
 def random_call(rng):
-    """(name, dims, types, values) of an operator, mostly as PyTorch would write them."""
+    """(name, dims, types, values) of an operator, mostly in PyTorch's format."""
     kind = rng.choice(("matrices", "linear", "conv", "backward", "attention", "each", "other", "unknown"))
     size = lambda: rng.choice((1, 2, 3, 4, 5, 7, 8, 16))
     types = [rng.choice((HALF, FLOAT, "c10::Half", "double"))] * 16
@@ -119,7 +121,7 @@ def random_call(rng):
 
 
 def random_work(seed):
-    """Operators in operators, in steps and threads; kernels of each, some without duration."""
+    """Nested operators, in steps and on threads, with kernels, some of them without a duration."""
     rng, events, correlations = random.Random(seed), [], itertools.count(1)
 
     def call(at, thread):
@@ -229,7 +231,7 @@ class Formulas(InFolder):
                                  tuple(expected))
 
     def test_as_the_profiler_computes_them(self):
-        """F4.2, of random shapes: all of one trace."""
+        """F4.2: FLOPs equal the profiler's, for random shapes in one trace."""
         rng, events, expected = random.Random(7), [], []
         for number in range(series(120, 3000)):
             base = rng.choice(("mm", "addmm", "bmm", "baddbmm", "conv2d"))
@@ -310,7 +312,7 @@ class Shares(InFolder):
                      ).replace("name", "o.name").replace("stream", "o.stream").replace(" dur", " o.dur")
             expected = sorted(map(repr, self.db.execute(query, {"path": path})))
             shuffled = [{**each, "ts": each["ts"] + 1000} for each in events]
-            ties = defaultdict(int)  # events that T5 tells apart by their place in the file alone
+            ties = defaultdict(int)  # events that T5 distinguishes only by their place in the file
             for each in events:
                 ties[each["ts"], each["dur"], each["pid"], each["tid"]] += 1
             if max(ties.values()) == 1:
@@ -355,7 +357,7 @@ class Shares(InFolder):
 
 
 class Differences(InFolder):
-    """F7"""
+    """F7: rates of two sides."""
 
     def sides(self, control, test, keys, steps="all"):
         """{keys: [(w, T, kernels known), all kernels] by side, for flops and bytes}"""
@@ -421,7 +423,9 @@ class Differences(InFolder):
         self.assertGreater(split, 100)
 
     def test_rates_that_were_planted_are_found(self):
-        """Layer norm is slower for the same bytes; there are more copies, at the same rate."""
+        """The planted rates are found: layer norm is slower for the same bytes, and there are more copies at the same
+        rate.
+        """
         found = {key: parts for key, *parts in self.rows(
             "SELECT key, diff_device_time, diff_from_bytes, diff_from_gbs, control_gbs, test_gbs"
             " FROM trace_diff_by(?, ?, 'op,shapes') WHERE control_iteration = 'steady' AND test_iteration = 'steady'",
@@ -451,7 +455,7 @@ class Differences(InFolder):
         self.assertEqual(self.rows(query + " WHERE key = 'aten::sum'", "op"), [(None,) * 6 + (0,)])
         write("control.json", document(event("aten::sum", 150, 20)))
         self.assertEqual(self.rows(query + " WHERE key = 'aten::mm'", "op"), [(0, 6e9, None, 40, 150, 0, 150)])
-        write("control.json", side("x", [40]))  # its shapes are not known
+        write("control.json", side("x", [40]))  # its shapes are unknown
         self.assertEqual(self.rows(query + " WHERE key = 'aten::mm'", "op"), [(None, 6e9, None, 40, None, None, 110)])
         self.assertEqual(self.rows("SELECT count(*), count(control_flops), count(diff_from_bytes)"
                                    " FROM trace_diff_by('control.json', 'control.json', 'op', 0, 0, 'all', 'all',"

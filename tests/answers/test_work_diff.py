@@ -1,4 +1,6 @@
-"""trace_work_diff: L5 read a second time in Python, on random programs; what was planted in recordings; A/A pairs."""
+"""trace_work_diff: an independent implementation of L5 in Python, on random programs; planted changes in recordings;
+A/A pairs.
+"""
 import json
 import os
 import random
@@ -14,22 +16,21 @@ COLUMNS = ("name, kind, control_counts, test_counts, control_low, control_high, 
            " round(size, 4), text")
 
 
-# ---- programs at random
-# ------------------------------------------------------------------------------------------------
+# ---- random programs ---------------------------------------------------------
 
 NAMES = ("aten::mm", "aten::add", "aten::to", "MulBackward0", "triton_poi_fused_add_0", "triton_poi_fused_add_1",
          "Region: 1", "fused_0badc0de", "fused_c0ffee42")
-KERNELS = ("k_1", "k_2", "k_c0ffee42", "k_graph")  # the last launches the others, in a graph
+KERNELS = ("k_1", "k_2", "k_c0ffee42", "k_graph")  # the last operator launches the others, in a graph
 
 
 def tree(rng, depth):
-    """A list of nodes: [name, nodes, thread], where a name without nodes may be a kernel's or that of a frame."""
+    """A list of nodes [name, nodes, thread]; a name without nodes may be a kernel's or a frame's."""
     return [[rng.choice(NAMES + KERNELS + ("frame",)), tree(rng, depth - 1) if depth else [], rng.random() < 0.2]
             for _ in range(rng.randint(0, 3) if depth < 2 else rng.randint(2, 5))]
 
 
 def mutated(rng, nodes):
-    """The same with something added, taken away or doubled, here or further in."""
+    """The same tree with a node added, removed or doubled, at this level or deeper."""
     nodes = [list(node) for node in nodes]
     for _ in range(rng.randint(1, 2)):
         place = rng.randrange(len(nodes) + 1)
@@ -46,7 +47,7 @@ def mutated(rng, nodes):
 
 
 class Trace:
-    """Writes a tree as the events of each step. Some runs end after what is around them, or last no time."""
+    """Writes a tree as the events of each step. Some runs end after their parents, or have no duration."""
 
     def __init__(self, rng, noise, **head):
         self.rng, self.noise, self.head, self.events, self.correlation, self.at = rng, noise, head, [], 0, 0
@@ -151,12 +152,12 @@ class Rules(InFolder):
         self.assertEqual(self.texts(), ["x new, 1 per step"])
 
     def test_a_run_in_a_run_of_its_name_does_not_count(self):
-        """aten::abs calls its own variant with an output."""
+        """A run within a run of the same name does not count: aten::abs calls its own variant with an output."""
         self.pair([[("aten::abs", 0, 9)]], [[("aten::abs", 0, 9), ("aten::abs", 2, 5), ("aten::add", 20, 2)]])
         self.assertEqual(self.texts(), ["aten::add new, 1 per step"])
 
     def test_one_row_for_a_subtree(self):
-        """What is in it has none, unless it also changed elsewhere."""
+        """A subtree has one row, and its content has none unless it also changed elsewhere."""
         self.pair([[("aten::linear", 0, 9), ("aten::addmm", 1, 5)]],
                   [[("aten::linear", 0, 9), ("aten::addmm", 1, 5), ("aten::linear", 20, 9), ("aten::addmm", 21, 5)]])
         self.assertEqual(self.texts(), ["aten::linear 1 -> 2 per step"])
@@ -211,7 +212,7 @@ PLANTED = {"double_forward": "aten::linear 9 -> 18 per step",
 
 
 class Recordings(unittest.TestCase):
-    """PyTorch on a CPU, with one thing planted in test."""
+    """PyTorch on a CPU, with one planted change in test."""
 
     @classmethod
     def setUpClass(cls):
