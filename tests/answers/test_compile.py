@@ -40,7 +40,7 @@ class Tlparse(InFolder):
         return self.rows(sql, path, *arguments)
 
     def test_records(self):
-        """Without the events and strings that tlparse does not list."""
+        """All records are listed, except for the events and strings that tlparse leaves out."""
         for name, records in (("simple.log", 14), ("comp_metrics.log", 12)):
             self.assertEqual(self.of(name, "SELECT count(*) FROM compile_records(?)"
                                            " WHERE kind NOT IN ('chromium_event', 'str')"), [(records,)])
@@ -65,7 +65,7 @@ class Tlparse(InFolder):
         self.assertEqual(self.of("simple_corrupted_json.log", "SELECT id FROM compilations(?)"), [("0/0",)])
 
     def test_ranks(self):
-        """CL15: which ids of compilations and which hits and misses of caches diverge."""
+        """CL15: groups of ranks show diverging ids of compilations, and diverging hits and misses of caches."""
         ranks = "SELECT what, count(*) FROM compile_ranks(?) GROUP BY what ORDER BY what"
         self.assertEqual(self.of("multi_rank_logs", ranks), [("cache", 3), ("ids", 3)])
         for names, groups in ((("simple.log", "simple.log"), 1), (("cache_hit_miss.log", "cache_hit_miss.log"), 1),

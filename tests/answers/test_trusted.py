@@ -239,7 +239,7 @@ class Trusted(InFolder):
                     self.assertNotEqual(first[1], "cannot")
                 checks = self.rows("SELECT item FROM trace_comparability(?, ?) WHERE topic = 'health'", *sides)
                 found = {item.replace(" ", "_") for item, in checks}
-                wanted = {check.split(":")[0] for check in answer["checks"].split()} - {"not_tied"}  # which the lines have
+                wanted = {check.split(":")[0] for check in answer["checks"].split()} - {"not_tied"}  # in lines
                 self.assertEqual(found, wanted)
                 count += 1
         self.assertGreaterEqual(count, 25)
