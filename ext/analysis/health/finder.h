@@ -43,10 +43,10 @@ void finding_tell_step(struct health_finder *finder, uint32_t step);
 /* Adds the finding if it has any hits. */
 void finding_end(struct health_finder *finder, struct health_finding *finding);
 
-/* I10: launches with device work from several pids. */
+/* Finds launches with device work from several pids (I10). */
 bool find_processes(struct health_finder *finder);
 
-/* I13: device work that starts before its launch. */
+/* Finds device work that starts before its launch (I13). */
 bool find_early(struct health_finder *finder);
 
 #endif

@@ -77,7 +77,7 @@ static bool count_hosts(struct health_finder *finder)
     return true;
 }
 
-/* I1, I2: events that are too long, on the device or the host. */
+/* Finds events that are too long, on the device or the host (I1, I2). */
 static void find_too_long(struct health_finder *finder, bool host)
 {
     const struct trace_file *file = finder->file;
@@ -110,7 +110,7 @@ static void find_too_long(struct health_finder *finder, bool host)
     finding_end(finder, &finding);
 }
 
-/* I3: events without a time, on the device or the host. */
+/* Finds events without a time, on the device or the host (I3). */
 static void find_untimed(struct health_finder *finder, bool host)
 {
     const struct trace_file *file = finder->file;
@@ -131,7 +131,7 @@ static void find_untimed(struct health_finder *finder, bool host)
     finding_end(finder, &finding);
 }
 
-/* I3: kernels of duration 0. */
+/* Finds kernels of duration 0 (I3). */
 static bool find_short(struct health_finder *finder)
 {
     const struct trace_file *file = finder->file;
@@ -195,7 +195,7 @@ static void find_example(const struct health_finder *finder, enum launch_state s
         finding->ts = finder->file->columns.ts[finding->row];
 }
 
-/* I4: lost kernels, or graphs. */
+/* Finds lost kernels, or graphs (I4). */
 static void find_lost(struct health_finder *finder, bool graph)
 {
     const struct file_health *of = &finder->file->health;
@@ -234,7 +234,7 @@ static bool has_category(const struct trace_file *file, const char *category)
     return false;
 }
 
-/* I4.3 */
+/* Finds out whether the file has no device work at all (I4.3). */
 static void find_no_work(struct health_finder *finder)
 {
     const struct file_health *of = &finder->file->health;
@@ -249,7 +249,7 @@ static void find_no_work(struct health_finder *finder)
     finding_end(finder, &finding);
 }
 
-/* I5 */
+/* Finds launches that had not run when the recording ended (I5). */
 static void find_end(struct health_finder *finder)
 {
     const struct file_health *of = &finder->file->health;
@@ -284,7 +284,7 @@ static bool is_idle(const struct health_finder *finder, uint32_t step)
            text_is(read.phase, read.phase_length, "idle");
 }
 
-/* I6 */
+/* Finds steady steps with neither device work nor lost launches (I6). */
 static void find_empty(struct health_finder *finder)
 {
     const struct steps *steps = finder->member->steps;
@@ -358,7 +358,7 @@ static int64_t between(int64_t from, int64_t to)
     return __builtin_sub_overflow(to, from, &ns) ? INT64_MAX : ns;
 }
 
-/* I7. Reorders the steps. */
+/* Finds device work that is out of step with the host (I7). Reorders the steps. */
 static bool find_out_of_step(struct health_finder *finder)
 {
     struct step_state *states = finder->steps;
@@ -395,7 +395,7 @@ static bool find_out_of_step(struct health_finder *finder)
     return true;
 }
 
-/* I8 */
+/* Finds device work that names no launch (I8). */
 static void find_no_launch(struct health_finder *finder)
 {
     const struct trace_file *file = finder->file;
@@ -415,7 +415,7 @@ static void find_no_launch(struct health_finder *finder)
         finding_end(finder, &finding);
 }
 
-/* I9 */
+/* Finds events lost in skipped bytes (I9). */
 static void find_cut(struct health_finder *finder)
 {
     const struct skipped_events *skipped = &finder->file->problems.skipped;

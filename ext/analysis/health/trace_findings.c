@@ -65,7 +65,7 @@ static bool add_file(struct trace_findings *found, const struct trace_member *me
     return add_note(found, finding, member, NUMBER_NONE, failure);
 }
 
-/* I12 */
+/* Adds the note on ranks whose clock nothing ties (I12). */
 static bool add_untied(struct trace_findings *found, const struct trace *trace,
                        const struct stopper *stopper, struct failure *failure)
 {
