@@ -1,13 +1,12 @@
-"""HTA's analyses in plain Python, its defects one by one put right.
+"""HTA's analyses in plain Python, with its defects corrected one by one.
 
-    trace = load("runs/a", right)           # hta_load.py says what `right` holds
+    trace = load("runs/a", right)           # for `right`, see hta_load.py
     temporal_breakdown(trace)               # a list of rows: {column: value}
 
-Transcriptions of what HolisticTraceAnalysis' TraceAnalysis computes, for tests:
-without anything in `right` the rows are HTA's own, its columns' names included,
-and where HTA raises an exception so does this. With all of RIGHT they are what
-tracediff has to give. Times are microseconds in double, each divided once from
-integer nanoseconds; None is SQL's NULL. A test may compare rows in any order.
+Transcriptions of the computations of HolisticTraceAnalysis' TraceAnalysis, for tests. With an empty `right`, the rows
+are HTA's own, with HTA's column names, and an exception of HTA is an exception here. With all of RIGHT, the rows are
+those expected of tracediff. Times are microseconds in double precision, each divided once from integer nanoseconds;
+None is SQL's NULL. Tests may compare rows in any order.
 """
 import bisect
 import re
@@ -17,7 +16,7 @@ from fractions import Fraction
 
 import oracle
 import oracle_names
-# noqa: F401, load is for those who import this
+# noqa: F401, load is for modules that import this one
 from hta_load import MICROSECOND, UNROUNDED, in_numpy_order, is_hta_device, key, load
 from hta_stacks import Tree
 
@@ -32,7 +31,7 @@ QUEUE_LAUNCHES = {
 KERNEL_LAUNCHES = {"cudaLaunchKernel", "cudaLaunchKernelExC", MTIA_LAUNCH}
 MEMORY_LAUNCHES = {"cudaMemcpyAsync", "cudaMemsetAsync"}
 
-# HTA's patterns of names, from the start of the name
+# HTA's name patterns, anchored at the start of the name
 HTA_LAUNCHES = re.compile(r"cuda.*LaunchKernel|cuLaunchKernel|runFunction")
 HTA_COMMUNICATION = re.compile(r"nccl|hip|hccl|.*ncclKernel")
 HTA_MEMORY = re.compile(r"(hip)?Memcpy|(hip)?Memset|dma")
@@ -56,14 +55,14 @@ def percentage(part, whole):
 
 
 def rounded(value, digits, right):
-    """To decimals as numpy does it."""
+    """Rounded to these decimals like in numpy."""
     if value is None or UNROUNDED in right:
         return value
     return round(value * 10 ** digits) / 10 ** digits
 
 
 def quantile(ordered, share):
-    """Linear between order statistics."""
+    """Interpolates linearly between order statistics."""
     place = share * (len(ordered) - 1)
     below = int(place)
     above = min(below + 1, len(ordered) - 1)
@@ -87,7 +86,7 @@ def describe(values):
 # ---- rows -----------------------------------------------------------------
 
 def choose(trace, ranks, by_default=None):
-    """The ranks asked for; by default those that are given, else all."""
+    """The selected ranks; by default the given ones, otherwise all."""
     if ranks == "all" or ranks is None and (by_default is None or "D17" in trace.right):
         ranks = sorted(trace.ranks)
     elif ranks is None:
@@ -138,7 +137,7 @@ def kernel_type(row, right):
 
 
 def launch_of(row, rank, right):
-    """The launch of a device event, if it is there and analysed."""
+    """The launch of a device event, if it exists and is analysed."""
     launch = row.link
     if launch is None or key(launch) not in rank.kept or "D6" not in right and launch.event == 0:
         return None
@@ -161,7 +160,7 @@ def length(intervals):
 
 
 def lengths_by_set(sides, unit=1):
-    """{bits of the sides that run: length} from each side's merged intervals; each stretch cut to whole units."""
+    """{bits of the running sides: length} from each side's merged intervals; each stretch is cut to whole units."""
     changes = []
     for bit, intervals in enumerate(sides):
         changes += [(start, 1 << bit) for start, _ in intervals] + [(end, -1 << bit) for _, end in intervals]
@@ -214,7 +213,7 @@ def idle_time_breakdown(trace, ranks=None, consecutive_kernel_delay=30):
 
 
 def idle_interval_stats(trace, ranks=None, consecutive_kernel_delay=30):
-    """HTA's second table: what the intervals of each idle category are like."""
+    """HTA's second table: statistics of the intervals of each idle category."""
     result = []
     for row, gaps in idle_times(trace, ranks, consecutive_kernel_delay):
         described = describe([Fraction(gap, MICROSECOND) for gap in gaps])
@@ -273,7 +272,7 @@ def whole_gaps(rows, delay, rank, right):
 
 
 def start_of_launch(row, rank, right):
-    """Where there is no link, HTA takes event 0 for it (D6)."""
+    """Without a link, HTA takes event 0 (D6)."""
     launch = launch_of(row, rank, right)
     if launch is None and "D6" not in right and row.correlation is not None:
         if row.link is None or row.link.event == 0:
@@ -282,7 +281,7 @@ def start_of_launch(row, rank, right):
 
 
 def split_gaps(rows, delay, rank, right):
-    """(category, part) of each gap of a stream: up to the end of the launch, and what is left."""
+    """(category, part) for each gap of a stream: up to the end of the launch, and the rest."""
     reached = rows[0].end_ns
     for row in rows[1:]:
         gap = row.ts_ns - reached
@@ -303,7 +302,7 @@ def types_listed(include_memory_kernels):
 
 
 def gpu_kernel_type_breakdown(trace, ranks=None, include_memory_kernels=True):
-    """Sets of length 0, which HTA lists or not by the accident of its sort, are left out."""
+    """Leaves out sets of length 0, which HTA lists or not depending on its sort."""
     right, lengths = trace.right, Counter()
     types = types_listed(include_memory_kernels)
     for rank in choose(trace, ranks):
@@ -327,7 +326,7 @@ def gpu_kernel_breakdown(trace, ranks=None, duration_ratio=0.8, num_kernels=10, 
 
 
 def gpu_user_annotation_breakdown(trace, ranks=None, use_gpu_annotation=True, duration_ratio=0.8, num_kernels=1000):
-    """Without HTA's allowlist_patterns. None if there is no such category anywhere."""
+    """Leaves out HTA's allowlist_patterns. Returns None if no event has such a category."""
     right, result = trace.right, []
     category = GPU_ANNOTATION if use_gpu_annotation else "user_annotation"
     if "D39" not in right and not any(row.cat == category for rank in trace.ranks.values() for row in rank.every):
@@ -340,7 +339,7 @@ def gpu_user_annotation_breakdown(trace, ranks=None, use_gpu_annotation=True, du
 
 
 def gpu_kernels_with_user_annotations(trace, ranks=None):
-    """None if there are no annotations of the device anywhere."""
+    """None if no device has annotations."""
     right, result = trace.right, []
     if "D39" not in right and not any(row.cat == GPU_ANNOTATION for rank in trace.ranks.values() for row in rank.every):
         return None
@@ -358,7 +357,9 @@ def gpu_kernels_with_user_annotations(trace, ranks=None):
 
 
 def annotations_anywhere(kernels, annotations):
-    """HTA's: the shortest that overlaps the kernel on its pid and tid, or another kernel of the same interval."""
+    """HTA's choice: the shortest annotation that overlaps the kernel on its pid and tid, or another kernel with the
+    same interval.
+    """
     ordered = in_numpy_order(annotations[::-1], lambda row: row.dur_ns)[::-1]
     threads, names = list(dict.fromkeys((row.pid, row.tid) for row in ordered)), {}
     for thread in threads:
@@ -371,7 +372,7 @@ def annotations_anywhere(kernels, annotations):
 
 
 def annotations_around(kernels, annotations):
-    """The innermost of the kernel's pid and tid that holds its start."""
+    """The innermost annotation on the kernel's pid and tid that contains its start."""
     for row in kernels:
         around = [other for other in annotations if (other.file, other.pid, other.tid) == (row.file, row.pid, row.tid)
                   and other.ts_ns <= row.ts_ns < other.end_ns]
@@ -379,7 +380,7 @@ def annotations_around(kernels, annotations):
 
 
 def by_name(rows, duration_ratio, num_kernels, right):
-    """Statistics of the durations by name; beyond num_kernels names the smaller ones are one row, others."""
+    """Statistics of the durations by name; beyond num_kernels names, the smaller ones become one row, others."""
     durations = defaultdict(list)
     for row in rows:
         durations[row.name].append(row.dur_ns)
@@ -399,7 +400,7 @@ def collapsed(durations, duration_ratio, num_kernels):
 
 
 def collapsed_sums(durations, duration_ratio, num_kernels):
-    """As HTA has it: of each name only the sum is left, and the ratio is a quantile of their running sum."""
+    """HTA's version: per name only the sum remains, and the ratio is a quantile of the running sum."""
     names = sorted(durations, reverse=True)
     names = in_numpy_order(names, lambda name: sum(durations[name]))[::-1]
     running, cumulated, result = 0, [], defaultdict(list)
@@ -408,7 +409,7 @@ def collapsed_sums(durations, duration_ratio, num_kernels):
         cumulated.append(running)
     limit = quantile(sorted(cumulated), duration_ratio)
     for place, name in enumerate(names):
-        total = sum(durations[name])    # below 0, which HTA takes for impossible, where D4 made durations of -1
+        total = sum(durations[name])    # below 0, which HTA assumes is impossible, where D4 made durations of -1
         kept = total < 0 or place < num_kernels and cumulated[place] <= limit
         result[name if kept else "others"].append(total)
     return result
@@ -513,7 +514,7 @@ def queue_length_summary(trace, ranks=None):
 
 
 def trace_with_counters(trace, ranks=None):
-    """The events that generate_trace_with_counters adds to the traces, but that ts counts as in the series."""
+    """The events that generate_trace_with_counters adds to the traces, except that ts counts like in the series."""
     made = [{"pid": row["pid"], "ts": row["ts"], "args": {"Queue Length": row["queue_length"]}, "ph": "C",
              "name": "Queue Length", "id": row["stream"]} for row in queue_length_time_series(trace, ranks)]
     return made + [{"pid": row["pid"], "ts": row["ts"], "args": {"Memcpy BW": row["memory_bw_gbps"]}, "ph": "C",
@@ -527,7 +528,7 @@ def is_kernel_launch(row, right):
 
 
 def cupti_counters(trace, ranks=None):
-    """get_cupti_counter_data_with_operators, but for the counters, which it passes on."""
+    """get_cupti_counter_data_with_operators, except for the counters, which it passes through."""
     right, result = trace.right, []
     for rank in choose(trace, ranks, [0]):
         rows = {key(row): row for row in sorted(rank.every if "D42" in right else rank.rows, key=lambda row: row.ts_ns)}
@@ -595,7 +596,7 @@ def cuda_kernel_launch_stats(trace, ranks=None, include_memory_events=True):
 # ---- ranks ----------------------------------------------------------------
 
 def iterations_of(rank):
-    """{event: iteration} as HTA numbers the steps: the last one in the file that holds the start."""
+    """{event: iteration} by HTA's numbering: the last step in the file that contains the start."""
     steps = [(row, int(number[1])) for row in rank.every if (number := re.match(r"ProfilerStep\s*#\s*(\d+)", row.name))]
     host = {key(row): next((number for step, number in reversed(steps) if step.ts_ns <= row.ts_ns < step.end_ns), -1)
             for row in rank.every if row.stream is None}
@@ -604,7 +605,7 @@ def iterations_of(rank):
 
 
 def potential_stragglers(trace, num_candidates=2):
-    """The ranks that begin a certain kernel of communication late most often; only HTA's way (D33)."""
+    """The ranks that most often begin a certain communication kernel late, by HTA's method only (D33)."""
     rows = {}
     for rank in trace.ranks.values():
         iterations = iterations_of(rank)
@@ -669,7 +670,7 @@ def aten_op_kernels_and_delay(trace, ranks=None, include_memory_events=False):
 
 
 def holding(rows):
-    """A function of (start, end): the rows that hold both, those of later starts first."""
+    """A function of (start, end): the rows that contain both, latest start first."""
     ordered, reached = sorted(rows, key=lambda row: row.ts_ns), []
     for row in ordered:
         reached.append(max(row.end_ns, reached[-1]) if reached else row.end_ns)
@@ -685,7 +686,9 @@ def holding(rows):
 
 
 def hta_operators(rank, right, _):
-    """(operator, launch, kernel) of each launch that an ATen operator of any thread holds, whichever starts last."""
+    """(operator, launch, kernel) for each launch inside an ATen operator of any thread; the one that starts last
+    counts.
+    """
     places = {key(row): place for place, row in enumerate(rank.rows)}
     find = holding(row for row in rank.rows if row.name.startswith("aten::"))
     kernels = defaultdict(list)
@@ -703,7 +706,7 @@ def hta_operators(rank, right, _):
 
 
 def rule_operators(rank, right, include_memory_events):
-    """The same of the innermost operator on the launch's thread, in the order of the rule."""
+    """The same for the innermost operator on the launch's thread, in the order of the rule."""
     threads, result = defaultdict(list), []
     for row in rank.every:
         if row.cat in oracle.OPERATORS and row.dur_ns > 0:
@@ -723,7 +726,7 @@ def rule_operators(rank, right, include_memory_events):
 # ---- sequences ------------------------------------------------------------
 
 def frequent_cuda_kernel_sequences(trace, operator_name, ranks=None, min_pattern_len=3):
-    """All patterns; without the overlaid trace that HTA writes."""
+    """All patterns, without HTA's overlaid trace."""
     right, result = trace.right, []
     for rank in choose(trace, ranks, [0]):
         if right not in rank.trees:
@@ -740,14 +743,14 @@ def frequent_cuda_kernel_sequences(trace, operator_name, ranks=None, min_pattern
 
 
 def hta_sequences(rank, tree, operator_name, min_pattern_len, right):
-    """(root, kernels) of the shallowest events of that name, of whatever kind."""
+    """(root, kernels) for the shallowest events with that name, of any kind."""
     rows = {key(row): row for row in rank.rows}
     candidates = [row for row in rank.rows if operator_name in row.name]
     shallowest = min((tree.depth(key(row)) for row in candidates), default=-1)
     for root in candidates:
         if shallowest >= 0 and tree.depth(key(root)) == shallowest:
             below = [event for _, event in tree.below(key(root))]
-            below = list(set(list(set(below))))  # a set's order, from which HTA sorts by ts, twice
+            below = list(set(list(set(below))))  # a set's order, after which HTA sorts by ts, twice
             subtree = [rows[root.file, event] for event in below]
             kernels = [row for row in in_numpy_order(subtree, lambda row: row.ts_ns) if is_work(row, right)]
             if len(kernels) >= min_pattern_len:
@@ -755,7 +758,7 @@ def hta_sequences(rank, tree, operator_name, min_pattern_len, right):
 
 
 def rule_sequences(rank, tree, operator_name, min_pattern_len, right):
-    """(root, kernels) of the outermost host events of that name, calls aside."""
+    """(root, kernels) for the outermost host events with that name, except calls."""
     roots = {key(row): row for row in rank.rows
              if row.device == "CPU" and not oracle.is_call(row) and operator_name in row.name}
     kernels = {event: [] for event in roots if not any(above in roots for above in list(tree.path(event))[1:])}

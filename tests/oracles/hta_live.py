@@ -1,13 +1,13 @@
-"""Runs HolisticTraceAnalysis itself, for test_hta_live.py, by the Python of build/hosts/hta.
+"""Runs HolisticTraceAnalysis itself for test_hta_live.py, with the Python of build/hosts/hta.
 
     hta_live.py methods              the public methods of its two classes
     hta_live.py pair CONTROL TEST    TraceDiff's calls, for each device type
     hta_live.py one FOLDER...        TraceAnalysis' calls, for each folder
     hta_live.py last FOLDER...       the same, with the last step
-    hta_live.py others FOLDER        other defects, on the traces that test_hta_live.py makes
+    hta_live.py others FOLDER        other defects, on the traces from test_hta_live.py
 
-Prints JSON. A call gives its rows as {column: value}, with the rank where HTA gives a frame for each rank, or
-the name of the exception that it raised. Columns of two levels are joined by an underscore.
+Prints JSON. A call gives its rows as {column: value}, with the rank where HTA gives a frame per rank, or the name of
+the exception that it raised. Columns of two levels are joined by an underscore.
 """
 import contextlib
 import inspect
@@ -18,7 +18,7 @@ import sys
 import tempfile
 import warnings
 
-sys.path.remove(os.path.dirname(os.path.abspath(__file__)))  # hta.py there is not HTA
+sys.path.remove(os.path.dirname(os.path.abspath(__file__)))  # hta.py in that folder is not HTA
 logging.disable(logging.CRITICAL)
 warnings.filterwarnings("ignore")
 
@@ -30,7 +30,7 @@ from hta.trace_diff import DeviceType, LabeledTrace, TraceDiff  # noqa: E402
 from hta.utils.utils import shorten_name  # noqa: E402
 
 go.Figure.show = lambda *_, **__: None
-# It writes a copy of the trace, which changes no row and takes most of the time.
+# Writes a copy of the trace, which changes no row and takes most of the time.
 CudaKernelAnalysis._overlay_frequent_patterns_with_trace = classmethod(lambda *_, **__: {})
 
 
@@ -49,7 +49,7 @@ def by_rank(frames, index=False):
 
 
 def loaded(analysis):
-    """What was loaded: of each event its place in the file and its times."""
+    """The loaded events, each with its place in the file and its times."""
     return [{"rank": rank, "event": event, "ts": ts, "dur": dur} for rank, frame in analysis.t.traces.items()
             for event, ts, dur in zip(frame["index"].tolist(), frame["ts"].tolist(), frame["dur"].tolist())]
 
@@ -79,7 +79,7 @@ def queues(a, ranks):
 
 
 def calls(a, ranks):
-    """Name of tracediff's function, or of HTA's call: what HTA gives; or of several, their rows by name."""
+    """Name of tracediff's function, or of HTA's call: HTA's result; for several, their rows by name."""
     quiet = {"visualize": False}
     return {
         "loaded": lambda: loaded(a),
@@ -103,12 +103,12 @@ def calls(a, ranks):
 def asked(call):
     try:
         return call()
-    except Exception as error:  # HTA raises many
+    except Exception as error:  # HTA raises many kinds
         return type(error).__name__
 
 
 def one(folder, **options):
-    """All calls; each finds the frames as they were loaded, which HTA's calls change."""
+    """All calls. Each gets freshly loaded frames, because HTA's calls change them."""
     try:
         analysis = TraceAnalysis(trace_dir=folder, **options)
     except Exception as error:
@@ -153,7 +153,7 @@ def written(folder):
 
 
 def others(folder):
-    """What shows the defects that no switch of hta.py has, by their numbers."""
+    """Evidence of the defects without a switch in hta.py, by number."""
     def at(name):
         return os.path.join(folder, name)
 

@@ -1,16 +1,15 @@
-"""HTA's loading of traces in plain Python, its defects one by one put right.
+"""HTA's loading of traces in plain Python, with its defects corrected one by one.
 
-    load("runs/a")                          # as HTA loads it, defects and all
-    load("runs/a", right={"D2", "D4"})      # the same with these two put right
-    load("runs/a", right=RIGHT)             # what tracediff makes of it
+    load("runs/a")                          # like HTA, with all defects
+    load("runs/a", right={"D2", "D4"})      # with these two corrected
+    load("runs/a", right=RIGHT)             # like tracediff
 
-What HolisticTraceAnalysis' TraceAnalysis does before it analyses: read, round,
-link launches and device events, align, leave out the last step. The defects
-have the numbers that the documentation gives them; SWITCHES says what is right
-about each. T1 to T17 are tracediff's own rules, most of them read by oracle.py.
+The steps of HolisticTraceAnalysis' TraceAnalysis before it analyses: read, round, link launches and device events,
+align, leave out the last step. The documentation numbers the defects; SWITCHES gives the right behaviour for each. T1
+to T17 are tracediff's own rules, most of which oracle.py implements.
 
-Times are integer nanoseconds, also where they are whole microseconds. HTA's -1
-for no stream and no correlation is None.
+Times are integer nanoseconds, also where they are whole microseconds. None replaces HTA's -1 for no stream and no
+correlation.
 """
 import functools
 import math
@@ -58,9 +57,9 @@ SWITCHES = {
     "backward": "the backward thread is not hung into the forward one",
 }
 RIGHT = frozenset(SWITCHES)
-# What matters to rows_of_ranks.
+# The switches that change rows_of_ranks.
 LOADING = frozenset({"D1", "D2", "D3", "D4", "D7", "D10", "D11", "D12", "D15", "D16", "D41", "T2", "rows"})
-UNROUNDED = "unrounded"  # in `right`: no column is rounded to decimals; not part of RIGHT
+UNROUNDED = "unrounded"  # in `right`: rounds no column to decimals; not part of RIGHT
 
 MICROSECOND = 1000
 SYNCS = {"Event Sync", "Context Sync"}
@@ -69,20 +68,20 @@ BANDWIDTH = "memory bandwidth (GB/s)"
 
 @dataclass(slots=True)
 class Row(oracle.Event):
-    """An event that takes part; `link` is the Row of the launch, or of the last device event launched."""
+    """An event that is used; `link` is the Row of its launch, or of the last device event that it launched."""
     bandwidth: Decimal = Decimal(0)
-    end_ns: int = None      # as the analyses compute it from the aligned start
-    raw_end_ns: int = None  # as it was before the alignment
+    end_ns: int = None      # computed by the analyses from the aligned start
+    raw_end_ns: int = None  # before the alignment
 
 
 @dataclass
 class Source:
-    """A file, read once: what loading makes of it depends on `right`."""
+    """A file, read once; `right` decides how it is loaded."""
     file: oracle.File
     rank_in_text: int
     kept: list = field(default_factory=list)     # HTA's choice of events
     counted: list = field(default_factory=list)  # T3's and T4's choice
-    coarse: dict = field(default_factory=dict)   # {event: (ts, dur) rounded as HTA does}, empty if it does not
+    coarse: dict = field(default_factory=dict)   # {event: (ts, dur) with HTA's rounding}, empty without rounding
     whole: bool = False                          # every event has an integer ts and dur
     args: bool = False                           # some event has args
 
@@ -90,8 +89,8 @@ class Source:
 @dataclass
 class Rank:
     rank: int
-    rows: list                                   # what is analysed, in HTA's order; its duplicates twice
-    every: list                                  # before the last step was left out
+    rows: list                                   # the analysed rows in HTA's order, with duplicates twice
+    every: list                                  # before the last step is left out
     trees: dict = field(default_factory=dict)
 
     @functools.cached_property
@@ -110,7 +109,7 @@ def key(row):
 
 
 def numpy_order(values):
-    """The positions of the values in ascending order, equal ones as numpy's quicksort of positions leaves them."""
+    """The positions of the values in ascending order; ties have the order of numpy's quicksort of positions."""
     order = list(range(len(values)))
     waiting = [(0, len(values) - 1, 2 * len(values).bit_length() - 2)] if values else []
     while waiting:
@@ -149,7 +148,7 @@ def numpy_order(values):
 
 
 def heap_order(values, order):
-    """The positions sorted by numpy's heap sort, to which its quicksort turns when it gets too deep."""
+    """The positions sorted by numpy's heap sort, which its quicksort falls back to at a certain depth."""
     def sift(place, moved, size):
         below = 2 * place
         while below <= size:
@@ -199,7 +198,7 @@ def as_float(value):
 
 
 def stream_number(value):
-    """A number, or a text that is one, cut to an integer."""
+    """A number, or a numeric text, truncated to an integer."""
     try:
         number = int(float(value.text if isinstance(value, oracle.Number) else value))
     except (TypeError, ValueError, OverflowError):
@@ -218,7 +217,9 @@ def bandwidth_of(args):
 
 
 def coarse_times(element):
-    """HTA's (ts, dur) of an event in a trace of nanoseconds: the start up, the end down, in double."""
+    """HTA's (ts, dur) of an event in a trace with nanoseconds: the start rounded up, the end down, in double
+    precision.
+    """
     start, length = as_float(element.get("ts")), as_float(element.get("dur"))
     if math.isnan(start) or math.isnan(length):
         return None
@@ -258,12 +259,12 @@ def read_source(path, _mtime, _size):
                 row.tid, row.stream, row.correlation, row.device, external=row.external, process=row.process,
                 bandwidth=bandwidth_of(args) if isinstance(args, dict) else Decimal(0)))
     info = document.get("distributedInfo") if isinstance(document, dict) else None
-    file.document, file.rows = {"distributedInfo": info}, []  # as much as ranks are told by
+    file.document, file.rows = {"distributedInfo": info}, []  # enough to tell ranks apart
     return source
 
 
 def kept_row(file, position, element, read):
-    """An event as HTA keeps it: with a dur and a category, whatever its phase."""
+    """An event that HTA keeps: it has a dur and a category, in any phase."""
     args = element.get("args") if isinstance(element.get("args"), dict) else {}
     if read is not None and read.ts_ns is not None:
         ts = read.ts_ns - file.base_ns
@@ -320,13 +321,13 @@ def overflowed(time, width):
 
 
 def is_hta_device(row):
-    """HTA's device side of a link, and of the filter."""
+    """The device side of a link and of the filter, by HTA's definition."""
     return (row.stream is not None and row.stream >= 0 and row.correlation is not None and row.correlation >= 0
             or row.name in SYNCS)
 
 
 def link(rows, right):
-    """Gives each device event its launch, and each launch its last device event."""
+    """Sets the launch of each device event, and the last device event of each launch."""
     calls, launched = defaultdict(list), defaultdict(list)
     for row in rows:
         if "D11" in right:
@@ -347,7 +348,7 @@ def link(rows, right):
 # ---- alignment and the last step ------------------------------------------
 
 def align(rows_of, widths, firsts, right):
-    """Times from the start of all ranks, or by T2 of each."""
+    """Times from the start of all ranks, or by T2 for each rank."""
     starts = {rank: min((row.ts_ns for row in rows), default=0) for rank, rows in rows_of.items()}
     if "T2" in right and "D4" in right:
         starts.update(firsts)
@@ -382,14 +383,14 @@ def is_mtia(document, rows):
 
 
 def is_launched(row, right):
-    """Whether the filter keeps the row through its launch rather than by its own start."""
+    """Whether the filter keeps the row because of its launch instead of its own start."""
     if "D11" in right:
         return row.device == "GPU" and row.cat != "gpu_user_annotation"
     return is_hta_device(row)
 
 
 def without_last_step(rows, right, include_last):
-    """What of a rank's rows is analysed: device events first."""
+    """The analysed rows of a rank, device events first."""
     host = [row for row in rows if not is_launched(row, right)]
     if not host:
         return rows
@@ -420,7 +421,7 @@ def without_last_step(rows, right, include_last):
 
 
 def load(path, right=frozenset(), include_last=False, rows_of=None):
-    """The trace of a directory, a file or a list of files, as the analyses get it; `rows_of` may remember some."""
+    """The trace of a directory, a file or a list of files, ready for the analyses; `rows_of` may cache some."""
     right = frozenset(right)
     assert right <= RIGHT | {UNROUNDED}, right - RIGHT
     rows = (rows_of or rows_of_ranks)(path, right & LOADING, include_last)
@@ -428,7 +429,7 @@ def load(path, right=frozenset(), include_last=False, rows_of=None):
 
 
 def rows_of_ranks(path, right, include_last):
-    """{rank: (what is analysed, every row)}; of `right` only what is in LOADING matters."""
+    """{rank: (analysed rows, all rows)}; only the part of `right` in LOADING matters."""
     of_rank = {}
     for source in sources(path):
         if "D10" in right:

@@ -1,19 +1,19 @@
-"""HTA's critical path analysis in plain Python, of one host thread: nodes, edges, path and summary.
+"""HTA's critical path analysis in plain Python, for one host thread: nodes, edges, path and summary.
 
     graph = Graph(hta_load.load("runs/a"))      # of the only rank, the whole trace
     graph.nodes                                 # [Node], in HTA's order
     graph.edges                                 # {(begin, end): (type, weight in us, index of the event or None)}
     graph.path                                  # numbers of nodes
-    graph.breakdown(), graph.summary()          # what the path is bound by
+    graph.breakdown(), graph.summary()          # the bounds of the path
 
-What tracediff does instead are rules P1 to P8; D36 names the differences. Times are microseconds.
+tracediff follows rules P1 to P8 instead; D36 names the differences. Times are microseconds.
 """
 from collections import Counter, defaultdict
 from typing import NamedTuple
 
 BLOCKING = {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventQuery", "cudaEventSynchronize", "cudaMemcpy",
             "cudaMemcpyAsync"}
-LOCKED = {"cudaHostAlloc", "cudaLaunchKernel", "cudaMemcpyAsync"}  # calls that take a lock of the runtime
+LOCKED = {"cudaHostAlloc", "cudaLaunchKernel", "cudaMemcpyAsync"}  # calls that lock the runtime
 LONGEST_GAP = 1500
 BOUND = {"kernel_kernel_delay": "gpu_kernel_kernel_overhead", "kernel_launch_delay": "gpu_kernel_launch_overhead",
          "dependency": "", "sync_dependency": ""}
@@ -61,8 +61,9 @@ class Graph:
         self.before[end].append(begin)
 
     def connect_host(self):
-        """From each start and end of a call or operator to the next one: a part of the event around them, or between
-        the outermost ones a dependency that takes no time, however much there is."""
+        """Connects each start and end of a call or operator to the next one. The edge is a part of the event around
+        both; between outermost events it is a dependency without weight, whatever the distance.
+        """
         device, opened, last = {row.event for row in self.device}, [], None
         for number, node in enumerate(self.nodes):
             if node.event in device:
@@ -79,7 +80,7 @@ class Graph:
             last = number
 
     def queued(self):
-        """{event: launched and not started work of its stream, after it was launched and after it starts}"""
+        """{event: unstarted work that its stream had been given, after its launch and after its start}"""
         lengths, queue = defaultdict(list), Counter()
         points = [(row.link.ts_ns, 1, row) for row in self.streams] + [(row.ts_ns, -1, row) for row in self.streams]
         for _, change, row in sorted(points, key=lambda point: point[0]):
@@ -105,7 +106,7 @@ class Graph:
             last[row.stream] = row
 
     def longest_path(self):
-        """Of ways of equal length, the one that was found first, as networkx has it."""
+        """Among paths of equal length, the first one found, like in networkx."""
         length, come_from = {}, {}
         for number in range(len(self.nodes)):
             ways = [(length[begin] + self.edges[begin, number][1], begin) for begin in self.before[number]]

@@ -1,11 +1,11 @@
-"""HTA's call stacks in plain Python, and the rule's (T5) in their place.
+"""HTA's call stacks in plain Python, and those of rule T5 as a replacement.
 
-    tree = Tree(rank, right)                # of a rank of hta_load.load
+    tree = Tree(rank, right)                # for a rank of hta_load.load
     tree.path(key(row))                     # the event and its ancestors
-    tree.below(key(row))                    # the event and all below it, device events too
+    tree.below(key(row))                    # the event and everything below it, including device events
 
-What HolisticTraceAnalysis' newer CallGraph makes of a rank for its sequences of
-kernels; with D30 in `right` T5's parents of all events instead.
+HolisticTraceAnalysis' newer CallGraph builds this for its kernel sequences. With D30 in `right`, T5 gives the parents
+of all events instead.
 """
 import functools
 from collections import defaultdict
@@ -36,7 +36,7 @@ def sorts_before(x, y):
 
 
 def host_threads(rows):
-    """{(file, pid, tid): rows} of the threads that HTA takes for a host's."""
+    """{(file, pid, tid): rows} for the threads that HTA treats as host threads."""
     threads = defaultdict(list)
     for row in rows:
         if row.pid is not None and row.tid is not None:
@@ -48,7 +48,7 @@ def host_threads(rows):
 
 
 def hta_parents(rows, right):
-    """{event: parent} of the host's threads, and of the device events launched from them."""
+    """{event: parent} for host threads and the device events launched from them."""
     parents = {}
     for thread, members in host_threads(rows).items():
         host = {row.event: row for row in members if row.stream is None}
@@ -73,7 +73,7 @@ def hta_parents(rows, right):
 
 
 def root_of(thread, right):
-    """The parent of a thread's top events: HTA forgets the process."""
+    """The parent of a thread's top events; HTA ignores the process."""
     return ("", *thread) if "D30" in right else ("", -abs(thread[2]))
 
 
@@ -85,7 +85,7 @@ def rule_parents(rows, right):
 
 
 def hang_backward(rows, parents, right):
-    """Hangs the top events of autograd's thread below the backward annotations, or the steps, of the main one."""
+    """Attaches the top events of autograd's thread to the backward annotations, or to the steps, of the main thread."""
     labelled = []
     for thread, members in host_threads(rows).items():
         if any(row.name.startswith("ProfilerStep#") for row in members):
@@ -106,13 +106,13 @@ def hang_backward(rows, parents, right):
                 if kept[event].ts_ns >= place.ts_ns and kept[event].raw_end_ns <= place.raw_end_ns]
         if key(place) in hung:
             raise RecursionError(f"event {place.event} is below itself")
-        # the order of Python's sets is the order in which HTA has them below their new parent
+        # HTA's order below the new parent is the iteration order of Python's sets
         there = {event for event, parent in parents.items() if parent == key(place)}
         hung = set(list({event for _, event in hung})).intersection({event for _, event in kept})
         for event in hung - {event for _, event in there}:
             del parents[place.file, event]
             parents[place.file, event] = key(place)
-        if hung and len(hung) == len(top):  # HTA goes on with the thread that the last ones hang in now
+        if hung and len(hung) == len(top):  # HTA continues with the thread to which the last ones are now attached
             root = key(place)
             while root in parents:
                 root = parents[root]
@@ -143,7 +143,7 @@ class Tree:
         return self.depths[event]
 
     def below(self, event):
-        """The event and all below it, parents first."""
+        """The event and everything below it, parents first."""
         found, waiting = [], [event]
         while waiting:
             found.append(waiting.pop())

@@ -1,7 +1,7 @@
-"""Runs Apache Otava itself, for test_changes.py, by the Python of build/hosts/otava.
+"""Runs Apache Otava itself for test_changes.py, with the Python of build/hosts/otava.
 
-Reads JSON: a list of [series, window, significance, min_pct, right], where `right` are the letters of the differences
-of ext/analysis/samples/changes.h that are put right. Prints for each the list of [index, before, after, p].
+Reads a JSON list of [series, window, significance, min_pct, right]; `right` has the letters of the differences in
+ext/analysis/samples/changes.h to correct. Prints a list of [index, before, after, p] for each.
 """
 import json
 import os
@@ -17,14 +17,14 @@ from otava.change_point_divisive import calculator, detector  # noqa: E402
 from scipy.stats import ttest_ind_from_stats  # noqa: E402
 
 RIGHT = set()
-STRICT = [False]                # rule 3 is of the second pass alone
+STRICT = [False]                # rule 3 applies only to the second pass
 Tester, Detector, Calculator = (analysis.TTestSignificanceTester, detector.ChangePointDetector,
                                 calculator.PairDistanceCalculator)
 COMPARE, DETECT, ENERGIES, MERGE = Tester.compare, Detector.get_change_points, Calculator._get_Q_vals, analysis.merge
 
 
 def energies(self, start, end):
-    """A: no piece of one value."""
+    """A: pieces of one value are excluded."""
     found = ENERGIES(self, start, end)
     if "A" in RIGHT:
         found[0, :] = 0
@@ -55,7 +55,7 @@ def compare(self, left, right):
 
 
 def detect(self, series, start=None, end=None):
-    """D: each piece is split for itself."""
+    """D: each piece is split separately."""
     if "D" not in RIGHT:
         return DETECT(self, series, start, end)
     values = np.array(series[start:end], dtype=np.float64)
@@ -76,7 +76,7 @@ def detect(self, series, start=None, end=None):
 
 
 def merge(points, series, significance, magnitude):
-    """E: after each point that is dropped, all are computed anew."""
+    """E: after each dropped point, everything is computed again."""
     STRICT[0], tester = True, Tester(significance)
     try:
         while "E" in RIGHT or "C" in RIGHT:
