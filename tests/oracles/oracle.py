@@ -1,9 +1,7 @@
-"""A second reading of the rules by which traces are read and compared.
+"""An independent implementation of the rules for reading and comparing traces (T1 to T23, I1 to I9).
 
-Plain, slow and independent of the extension: its results are what the tests
-expect. T1 to T17 are the rules' numbers in the documentation; each is cited
-where it is carried out. Only documents that are strict JSON are read; what
-happens to damaged ones (T14, T15) is no business of this file.
+It is plain and slow, shares no code with the extension, and gives the expected results of the tests. The code cites
+each rule where it applies. It reads only strict JSON; damaged documents (T14, T15) are out of scope.
 
     trace = read_trace("runs/a")            # a directory or a file
     trace.rows                              # the rows of trace_events
@@ -44,19 +42,19 @@ EXACT = Context(prec=10_000, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
 class NotStrict(ValueError):
-    """The file is not one strict JSON document: the oracle has no opinion on it."""
+    """The file is not one strict JSON document, so the oracle does not apply."""
 
 
 class NotATrace(ValueError):
-    """The document holds no events (T16)."""
+    """The document contains no events (T16)."""
 
 
 class Refused(ValueError):
-    """The rules call for an error."""
+    """The rules require an error."""
 
 
 class Number(NamedTuple):
-    """A JSON number, as it is spelt."""
+    """A JSON number in its original notation."""
     text: str
 
 
@@ -83,15 +81,15 @@ class Event:
     node: int = None  # args["graph node id"]
     of_async: object = None  # the id of an async event (T3.5)
     kernel: str = None  # args.kernel
-    process: str = None  # the name of its process, where a rule asks for it
+    process: str = None  # the name of its process, for the rules that need it
     step_num: int = None  # args.step_num, hlo_op and hlo_module, of an event without a category
     hlo_op: str = None
     hlo_module: str = None
-    context: int = None  # args.context, and whether it is communication: for I1
+    context: int = None  # args.context, and whether it is communication, for I1
     communicates: bool = False
 
 
-# end_ns is the end of its reach, which the event may not have (T20)
+# end_ns is the end of its reach, which the event itself may lack (T20)
 Step = namedtuple("Step", "rank iteration file event ts_ns dur_ns ts_relative_ns end_ns name phase batch_size "
                           "padded_size tokens stratum")
 
@@ -106,20 +104,20 @@ class File:
     last_ns: int = None
     rank: int = None
     step_marks: list = field(default_factory=list)
-    annotated: bool = False  # they are steps by annotation
-    by_pattern: bool = False  # steps are those of a pattern
+    annotated: bool = False  # the steps are annotations
+    by_pattern: bool = False  # a pattern gives the steps
     steps: list = field(default_factory=list)
     flows: list = field(default_factory=list)
-    named: bool = True  # its name may tell its rank
+    named: bool = True  # its name may contain its rank
     window_end_ns: int = None  # I2
-    edges: list = field(default_factory=list)  # the times of events E, which have no row
-    placed: dict = field(default_factory=dict)  # I8: {event: the event of the launch that says its step}
+    edges: list = field(default_factory=list)  # the times of E events, which have no row
+    placed: dict = field(default_factory=dict)  # I8: {event: the launch event that gives its step}
     told_no_launch: list = field(default_factory=list)
     waits_from_ns: int = None  # I5
 
     @functools.cached_property
     def counted(self):
-        """The rows that are counted; asked for once all of them are there."""
+        """The rows that count; called once all rows are there."""
         return [row for row in self.rows if is_counted(row)]
 
 
@@ -144,7 +142,7 @@ class Trace:
 # ---- documents ------------------------------------------------------------
 
 def read_text(path):
-    """The file's text: gzip by its magic bytes, UTF-8 with or without a mark."""
+    """The file's text: gzip by its magic bytes, UTF-8 with or without a BOM."""
     with open(path, "rb") as file:
         data = file.read()
     try:
@@ -156,7 +154,7 @@ def read_text(path):
 
 
 def read_document(path, only_looked_at=False):
-    """The document; if it is only looked at, more quickly, with texts for numbers and without T17."""
+    """The document. The quick mode only inspects it, with texts for numbers and without T17."""
     def first_wins(pairs):  # T17
         kept = dict(pairs)
         if len(kept) == len(pairs):
@@ -189,12 +187,12 @@ def events_of(document):
 # ---- values ---------------------------------------------------------------
 
 def nanoseconds(value, unit=1000):
-    """A time in units of `unit` ns, from its digits, half to even (T1)."""
+    """A time in units of `unit` ns, from its digits, rounded half to even (T1)."""
     spelt = value.text if isinstance(value, Number) else value
     match = NUMBER.fullmatch(spelt) if isinstance(spelt, str) else None
     if match is None:
         return None
-    if unit == 1000 and match[2] and len(match[2]) == 4 and not match[3]:  # as Kineto writes it: no need of decimals
+    if unit == 1000 and match[2] and len(match[2]) == 4 and not match[3]:  # Kineto's notation, which needs no decimals
         return int64(int(spelt.replace(".", "")))
     exact = EXACT.multiply(EXACT.create_decimal(spelt), Decimal(unit))
     return int64(exact.to_integral_value(ROUND_HALF_EVEN, EXACT))
@@ -287,7 +285,7 @@ def read_rows(file):
 
 
 def close(rows, ends):
-    """Gives each B the duration to its E (T3); {E: B} by event."""
+    """Gives each B the duration to its E (T3); returns {E: B} by event."""
     closed = {}
     open_on = defaultdict(list)
     begins = [row for row in rows if row.ph in ("B", "b")]
@@ -307,7 +305,7 @@ def close(rows, ends):
 
 
 def names_of(elements, kind):
-    """{pid: [name]} or {(pid, tid): [name]}, of metadata events `process_name` or `thread_name`."""
+    """{pid: [name]} or {(pid, tid): [name]} from metadata events `process_name` or `thread_name`."""
     names = defaultdict(list)
     for _, element in elements:
         args = element.get("args")
@@ -339,7 +337,7 @@ def devices(rows, elements):
 
 
 def flows(file, elements):
-    """[(place of the f, place of its s)] in the order of the f; a place is (pid, tid, ts) (T10.7)."""
+    """[(place of the f, place of its s)] in the order of the f events; a place is (pid, tid, ts) (T10.7)."""
     if not any("Ascend Hardware" in names for names in names_of(elements, "process_name").values()):
         return []
     ends, begins = [], defaultdict(list)
@@ -368,7 +366,7 @@ def is_device_work(row):  # T9
 
 
 def link(rows, flows=()):
-    """Launches and the device events they launched (T10)."""
+    """Links launches to the device events that they launched (T10)."""
     calls = defaultdict(list)
     for row in rows:
         if is_call(row) and row.correlation is not None and row.correlation > 0 and row.ts_ns is not None:
@@ -406,9 +404,10 @@ def launch_of(row, calls):
 
 
 def annotation_events(rows, launch, numbered=True):
-    """{event: row}: the row of its file that places each annotation of the device, which may be itself (T11); `launch`
-    gives the row of the launch of device work, or None. Not `numbered`: no name says a step, as where the steps are
-    annotations."""
+    """{event: row}: the row in its file that gives each device annotation its step, possibly the annotation itself
+    (T11). `launch` gives the row of the launch of device work, or None. Without `numbered`, names give no step; this
+    applies where steps are annotations.
+    """
     steps, host, work, result = {}, defaultdict(list), defaultdict(list), {}
     for row in sorted((row for row in rows if row.ts_ns is not None), key=lambda row: (row.ts_ns, row.event)):
         if is_step(row):
@@ -458,7 +457,7 @@ def iterations(file):
 # ---- files of a trace -----------------------------------------------------
 
 def joined(directory, name):
-    """On Windows with a backslash only if the directory has one last."""
+    """On Windows, joins with a backslash only if the last separator in the directory is one."""
     windows = os.sep == "\\" and directory.rfind("\\") > directory.rfind("/")
     return (ntpath if windows else posixpath).join(directory, name)
 
@@ -489,7 +488,7 @@ def rank_in_name(path):
 
 
 def assign_ranks(files):
-    """From the document, else the name, else the numbers left over (T7)."""
+    """From the document, otherwise from the name, otherwise the remaining numbers (T7)."""
     for file in files:
         if file.rank is None:
             file.rank = rank_in_document(file.document)
@@ -531,7 +530,7 @@ def read_file(path):
 
 
 def finish(files, steps=None):
-    """The trace of files whose rows have been read."""
+    """The trace of files with their rows."""
     if not files:
         raise NotATrace("no trace at all")
     assign_ranks(files)
@@ -555,7 +554,7 @@ def finish(files, steps=None):
 
 
 def take_steps(trace, steps):
-    """Finds the steps of a trace again, by another argument `steps`."""
+    """Finds the steps of a trace again, with another argument `steps`."""
     trace.argument = steps
     oracle_marks.number(trace.files, steps or "auto")
     for file in trace.files:
@@ -563,7 +562,7 @@ def take_steps(trace, steps):
 
 
 def check_ranks(trace, ranks):
-    """Several files of a rank that is read must be its profiling cycles (T8); a pattern must match somewhere."""
+    """Several files of a rank must be its profiling cycles (T8), and a pattern must match somewhere."""
     by_pattern = trace.argument is not None and oracle_marks.patterns(trace.argument) is not None
     if by_pattern and not any(file.steps for file in trace.files if file.rank in ranks):
         raise Refused("no host event is like the pattern")
@@ -592,7 +591,7 @@ def choose_ranks(trace, ranks):
 
 
 def choose_steps(files, wanted):
-    """The (file, step) pairs chosen, or None for every event, in a step or not."""
+    """The selected (file, step) pairs, or None for every event, inside a step or not."""
     wanted = "steady" if wanted is None else wanted
     present = {file.path: {step.iteration for step in file.steps} for file in files}
     everywhere = set().union(*present.values())
@@ -620,7 +619,7 @@ def choose_steps(files, wanted):
 
 
 def of_phase(files, steady, phase):
-    """Those of the steady steps that are of a phase, or of a stratum; each rank must have one."""
+    """The steady steps of a phase or a stratum; each rank must have one."""
     found = {(path, number) for file in files for path, number in steady
              if path == file.path and phase in (first_of(file)[number].phase, first_of(file)[number].stratum)}
     for rank in {file.rank for file in files}:
@@ -633,19 +632,19 @@ def of_phase(files, steady, phase):
 
 
 def first_of(file):
-    """{number: the step that tells what it ran}: of several events the one that starts first."""
+    """{number: the step that gives its phase}: the event that starts first."""
     return {step.iteration: step for step in sorted(file.steps, key=lambda step: (step.ts_ns, step.event),
                                                     reverse=True)}
 
 
 def of_device(device_type):  # T9
-    """Whether a row is of it."""
+    """Whether a row belongs to it."""
     return {"ALL": lambda row: True, "CPU": lambda row: row.device == "CPU",
             "GPU": is_device_work}[(device_type or "ALL").upper()]
 
 
 def select(trace, ranks=None, wanted=None, device_type="ALL"):
-    """The rows chosen, and how many steps 'per step' divides by (T12)."""
+    """The selected rows, and the number of steps that 'per step' divides by (T12)."""
     if wanted == "first" and trace.argument in (None, "auto") and any(file.annotated for file in trace.files):  # T23
         trace = copy.deepcopy(trace)
         take_steps(trace, "profiler")
@@ -668,7 +667,7 @@ OpsRow = namedtuple("OpsRow", "rank iteration device cat name counts total_ns me
 
 
 def summary(trace, ranks=None, wanted=None, device_type="ALL"):
-    """The rows of trace_ops, in no order."""
+    """The rows of trace_ops, unordered."""
     groups = defaultdict(list)
     for row in select(trace, ranks, wanted, device_type)[0]:
         groups[row.rank, row.iteration, row.device, row.cat, row.name].append(row.dur_ns)
@@ -695,7 +694,7 @@ def hta_change(word):
 
 def trace_diff(control, test, control_rank=None, test_rank=None, control_iteration=None, test_iteration=None,
                device_type="ALL"):
-    """{name: DiffRow}: the two sides' summaries joined on the name."""
+    """{name: DiffRow}: the summaries of both sides, joined on the name."""
     control_rows, control_steps = select(control, control_rank, control_iteration, device_type)
     test_rows, test_steps = select(test, test_rank, test_iteration, device_type)
     sides = [by_name(control_rows), by_name(test_rows)]

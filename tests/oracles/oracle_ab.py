@@ -1,12 +1,13 @@
-"""A second reading of the rules of trace_ab: runs as the unit, steps where runs are too few.
+"""An independent implementation of the rules of trace_ab (V1 to V12), with runs as the unit, or steps where there are
+too few runs.
 
-Independent of the extension. Its distributions are computed in other ways than the extension's: the incomplete beta by
-its continued fraction, the noncentral t by the trapezoidal rule, quantiles by bisection.
+It computes distributions in other ways than the extension: the incomplete beta function by its continued fraction, the
+noncentral t by the trapezoidal rule, quantiles by bisection.
 
     ab(runs_of("runs/a*"), runs_of("runs/b*"))      # [Row], in the order of trace_ab
-    judge([read(paths) ...], [...])                 # the same of values that were read, or made up
+    judge([read(paths) ...], [...])                 # the same for values that were read or generated
 
-Values are microseconds, exact fractions where they were read; None is SQL's NULL.
+Values are microseconds, and exact fractions where they were read; None is SQL's NULL.
 """
 import bisect
 import functools
@@ -31,7 +32,7 @@ Row = namedtuple("Row", "name device unit control_n test_n control_steps test_st
                         " diff_pct "
                         "ci_low ci_high detectable p_value q_value verdict gate runs_needed note")
 SIDES = ("control", "test")
-STEP = ("step", "step")  # device and name of the row of the steps
+STEP = ("step", "step")  # device and name in the row of the steps
 OTHER_KERNELS = "autotuning may pick other kernels from run to run"
 NOT_EVERY_STEP = "not in every step: means over steps"
 AGAIN = ("running the same program again may differ too. Record 3 or more runs per side, "
@@ -40,16 +41,15 @@ ASK_BY_RUN = "steps of one run are not independent: ask by run"
 MOST_RUNS = 1000
 
 
-# ---- distributions
-# ----------------------------------------------------------------------------------------------------
+# ---- distributions -----------------------------------------------------------
 
 def tenths(percent):
-    """As SQLite writes %+.1f: of two nearest, the one further from 0."""
+    """SQLite's %+.1f: ties are rounded away from 0."""
     return f"{Decimal(repr(percent)).quantize(Decimal('0.1'), ROUND_HALF_UP):+}"
 
 
 def beta_fraction(a, b, x):
-    """The continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8), by Lentz."""
+    """The continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8), by Lentz's method."""
     tiny, c, d = 1e-300, 1.0, 1 / (1 - (a + b) * x / (a + 1))
     result = d
     for m in range(1, 10_000):
@@ -82,7 +82,7 @@ def upper_tail(t, df):
 
 
 def solve(function, low, high):
-    """Where a falling function changes its sign."""
+    """Where a falling function crosses zero."""
     while (middle := (low + high) / 2) not in (low, high):
         low, high = (middle, high) if function(middle) > 0 else (low, middle)
     return middle
@@ -99,8 +99,9 @@ def exceeded(p, df):
 
 @functools.lru_cache(maxsize=None)
 def nodes(df):
-    """[(s, weight)] of s = sqrt(chi squared / df). In log(s) the density is smooth and falls fast on both sides, so
-    that the trapezoidal rule is exact to the last digits."""
+    """[(s, weight)] for s = sqrt(chi squared / df). In log(s) the density is smooth and falls quickly on both sides, so
+    the trapezoidal rule is exact to the last digits.
+    """
     constant = math.log(2) + df / 2 * math.log(df / 2) - math.lgamma(df / 2)
     step = 1 / 64 / math.sqrt(max(1, df / 8))
     made = [(math.exp(u), step * math.exp(constant + df * u - df * math.exp(2 * u) / 2))
@@ -109,13 +110,13 @@ def nodes(df):
 
 
 def noncentral_tail(t, df, ncp):
-    """P(T > t) of the noncentral t, in which T is (Z + ncp) / s."""
+    """P(T > t) of the noncentral t, where T is (Z + ncp) / s."""
     return math.fsum(weight * math.erfc((t * s - ncp) / math.sqrt(2)) / 2 for s, weight in nodes(df))
 
 
 @functools.lru_cache(maxsize=None)
 def needed_ncp(df, power=0.8, level=0.05):
-    """The noncentrality of which a two-sided test finds `power` on the side where the difference is."""
+    """The noncentrality at which a two-sided test has this `power` on the side of the difference."""
     t = exceeded(level / 2, df)
     return solve(lambda ncp: power - noncentral_tail(t, df, ncp), 0.0, 10 * t + 10)
 
@@ -130,7 +131,7 @@ def benjamini_hochberg(ps):
 
 
 def holm(ps, level):
-    """Which are rejected."""
+    """Which hypotheses are rejected."""
     result = [False] * len(ps)
     for passed, at in enumerate(sorted(range(len(ps)), key=lambda at: ps[at])):
         if ps[at] > level / (len(ps) - passed):
@@ -139,21 +140,20 @@ def holm(ps, level):
     return result
 
 
-# ---- two samples of steps
-# ---------------------------------------------------------------------------------------------
+# ---- two samples of steps ----------------------------------------------------
 
 @functools.lru_cache(maxsize=None)
 def orders(n, m):
-    """How many orders of n and m values give each U, by the number of partitions."""
+    """The number of orders of n and m values for each U, by the number of partitions."""
     if n == 0 or m == 0:
         return [1]
-    with_last, without = orders(n - 1, m), orders(n, m - 1)  # the last value is of the first sample, or not
+    with_last, without = orders(n - 1, m), orders(n, m - 1)  # whether the last value is in the first sample
     return [(with_last[u - m] if 0 <= u - m < len(with_last) else 0) + (without[u] if u < len(without) else 0)
             for u in range(n * m + 1)]
 
 
 def shift(control, test):
-    """(shift, low, high, level) of Hodges and Lehmann, as R's wilcox.test(test, control) has them."""
+    """(shift, low, high, level) of Hodges and Lehmann, like R's wilcox.test(test, control)."""
     n, m = len(control), len(test)
     differences = sorted(y - x for x in control for y in test)
     middle = statistics.median(differences)
@@ -171,8 +171,9 @@ def shift(control, test):
 
 
 def crossing(control, test, differences, sign):
-    """The difference d at which the ranks of test - d are no longer far above those of control (sign 1), or come to
-    be far below (-1)."""
+    """The difference d where the ranks of test - d stop being far above control's (sign 1), or begin to be far below
+    (-1).
+    """
     z = sign * statistics.NormalDist().inv_cdf(0.975)
     places = sorted(set(differences))
     between = [places[0], *((a + b) / 2 for a, b in zip(places, places[1:])), places[-1]]
@@ -192,7 +193,7 @@ def crossing(control, test, differences, sign):
 
 
 def standard_u(control, test):
-    """U less its mean, by its standard deviation, corrected for ties and continuity."""
+    """U minus its mean, divided by its standard deviation, corrected for ties and continuity."""
     n, m = len(control), len(test)
     u = sum(bisect.bisect_left(control, y) + Fraction(bisect.bisect_right(control, y) - bisect.bisect_left(control, y),
                                                       2)
@@ -213,7 +214,7 @@ def mean_ranks(values):
 
 
 def autocorrelation(runs):
-    """Of the ranks of the steps of each run, lag 1; the runs are lists in the order of the steps."""
+    """Lag-1 autocorrelation of the ranks of the steps in each run; runs are lists in the order of the steps."""
     above, below = Fraction(0), Fraction(0)
     for values in runs:
         ranks = mean_ranks(values)
@@ -223,13 +224,13 @@ def autocorrelation(runs):
     return above / below if below else Fraction(0)
 
 
-# ---- a run
-# --------------------------------------------------------------------------------------------------------------
+# ---- a run -------------------------------------------------------------------
 
 @dataclass
 class Run:
-    """steps: how many there are; values: {(device, name): a value for each step, where the run has it}; start: ns of
-    1970, or None if the clock is not known; files: the chosen oracle.Files."""
+    """steps: their number; values: {(device, name): a value per step, where the run has it}; start: ns since 1970, or
+    None for an unknown clock; files: the selected oracle.Files.
+    """
     steps: int
     values: dict = field(default_factory=dict)
     start: int = None
@@ -256,7 +257,7 @@ def runs_of(text, runs="auto"):
 
 
 def short_name(name):
-    """trace_short_name, of names without brackets in brackets."""
+    """trace_short_name, for names without nested brackets."""
     return re.sub(r"^void |<[^<>]*>|(?<! )\([^()]*\)", "", name)
 
 
@@ -265,14 +266,14 @@ def spelt(name, use_short_name):
 
 
 def read(paths, ranks=None, iterations="steady", device_type="ALL", use_short_name=2, measure="self", steps=None):
-    """The Run of some files."""
+    """The Run made of some files."""
     trace = oracle.read_files(paths, in_directory=True, steps=steps)
     chosen = oracle.choose_ranks(trace, ranks)
     files = [file for file in trace.files if file.rank in chosen]
     pairs = oracle.choose_steps(files, iterations)
     rank_of = {file.path: file.rank for file in files}
     places = oracle_stacks.stacks(trace.rows)
-    sums = defaultdict(lambda: defaultdict(Fraction))  # of a row, by step and rank
+    sums = defaultdict(lambda: defaultdict(Fraction))  # per row, by step and rank
     is_wanted = oracle.of_device(device_type)
     for row in (row for file in files for row in file.rows):
         if not oracle.is_counted(row) or not is_wanted(row):
@@ -305,12 +306,11 @@ def read(paths, ranks=None, iterations="steady", device_type="ALL", use_short_na
     return Run(len(numbers), values, min(starts) if len(starts) == len(files) else None, files)
 
 
-# ---- what a row says
-# --------------------------------------------------------------------------------------------------
+# ---- the columns of a row ----------------------------------------------------
 
 @dataclass
 class Tested:
-    """Logarithms of the runs' values: their difference and pooled sd."""
+    """Logarithms of the runs' values: difference and pooled sd."""
     n: int
     m: int
     difference: float
@@ -325,7 +325,7 @@ class Tested:
         return self.sd * math.sqrt(1 / self.n + 1 / self.m)
 
     def tail(self, at):
-        """P(T > t) of the difference above `at`."""
+        """P(T > t) for the difference above `at`."""
         if self.sd == 0:
             return 0.5 if self.difference == at else float(self.difference < at)
         return upper_tail((self.difference - at) / self.error, self.df)
@@ -362,7 +362,7 @@ def matching(key, names):
 
 
 def judge(control, test, by_unit="auto", measure="self", min_effect=0.05, names=None, min_diff=0.0):
-    """The rows, of Runs."""
+    """The rows for these Runs."""
     sides = (control, test)
     counts = tuple(map(len, sides))
     by_run = by_unit == "run" or (by_unit == "auto" and sum(counts) - 2 >= 3)
@@ -388,7 +388,7 @@ def judge(control, test, by_unit="auto", measure="self", min_effect=0.05, names=
 
 
 def run_values(key, sides):
-    """([values of the runs that have it] of each side, whether they are means)"""
+    """([values of the runs that have it] per side, whether they are means)"""
     having = [[run.values[key] for run in side if key in run.values] for side in sides]
     medians = [[statistics.median(steps) for steps in side] for side in having]
     if all(value > 0 for side in medians for value in side):
@@ -397,7 +397,7 @@ def run_values(key, sides):
 
 
 def in_both(key, row, values):
-    """Whether a run of each side has the operator; else what rows of both units say."""
+    """Whether a run of each side has the operator; otherwise the columns that rows of both units share."""
     row["note"] = []
     if all(values):
         return True
@@ -408,7 +408,7 @@ def in_both(key, row, values):
 
 
 def rounding(key, values, measure):
-    """The deviation that is left by rounding, of logarithms."""
+    """The standard deviation of logarithms due to rounding."""
     if measure == "count" and key[0] != "step":
         return 0.0
     unit = 1 if all(Fraction(value) * 16 % 1 == 0 for side in values for value in side) else 0.001
@@ -420,7 +420,7 @@ def disagree(row, mean_pct, min_effect):
 
 
 def of_runs(key, sides, row, min_effect, min_diff, measure):
-    """Fills a row of which runs are the unit; returns what was Tested, if it was."""
+    """Fills a row whose unit is the run; returns the Tested, if there was a test."""
     values, means = run_values(key, sides)
     row["control_mean"], row["test_mean"] = map(geometric, values)
     row["diff"] = row["test_mean"] - row["control_mean"]
@@ -465,7 +465,7 @@ def of_runs(key, sides, row, min_effect, min_diff, measure):
 
 
 def of_steps(key, sides, row, min_effect, min_diff, _):
-    """Fills a row of which steps are the unit."""
+    """Fills a row whose unit is the step."""
     counts = tuple(map(len, sides))
     steps = [[run.values.get(key, [0] * run.steps) for run in side] for side in sides]
     samples = [[value for run in side for value in run] for side in steps]
@@ -505,7 +505,7 @@ def percent_of(value, whole):
 
 
 def multiple(made, min_effect, min_diff, measure):
-    """What depends on all rows: q, verdicts of runs, the gate, runs_needed."""
+    """Columns that depend on all rows: q, verdicts of runs, the gate, runs_needed."""
     with_p = [(row, found) for row, found in made if row.get("p_value") is not None]
     for (row, _), q in zip(with_p, benjamini_hochberg([row["p_value"] for row, _ in with_p])):
         row["q_value"] = q
@@ -553,7 +553,7 @@ def verdict(row, min_effect, min_diff):
 
 
 def runs_needed(found, at, k):
-    """The least n of 3 to 1000 that decides. What must be bridged falls with n."""
+    """The smallest n from 3 to 1000 that decides. The required difference falls with n."""
     def short(n):
         return ((exceeded(0.025 / k, 2 * n - 2) + exceeded(0.2, 2 * n - 2)) * found.sd * math.sqrt(2 / n)
                 > abs(found.difference - at))

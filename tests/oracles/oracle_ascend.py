@@ -1,6 +1,6 @@
-"""A second reading of the rules by which databases of torch_npu's profiler (Ascend) are read: AS.
+"""An independent implementation of the rules for databases of torch_npu's profiler, Ascend (H1 to H7).
 
-As oracle_nsys, whose reading of databases it shares.
+It shares the reading of databases with oracle_nsys.
 
     trace = read_trace("ascend_pytorch_profiler_0.db")
     trace.files[0].rows                     # the rows of trace_events
@@ -63,7 +63,7 @@ class Profile:
         self.dequeues, self.launches, self.host = [], {}, (None, None)
 
     def by(self, table, key, value):
-        """{key: value} of a table; of several the first."""
+        """{key: value} of a table; the first one counts."""
         result = {}
         for row in self.db.read(table, (key, value)):
             if row and whole(row[key]) is not None:
@@ -161,7 +161,7 @@ class Profile:
                 self.launches[connection] = row
 
     def pair(self):
-        """{connectionId: correlation}: what was launched while a call was taken off the queue."""
+        """{connectionId: correlation} for work that was launched while a call was taken off the queue."""
         self.correlations = {}
         for connection, launch in self.launches.items():
             if launch.ts_ns is None:

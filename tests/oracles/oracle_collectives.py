@@ -1,8 +1,8 @@
-"""A second reading of rules W5 to W8: collectives of the device, from the raw JSON.
+"""An independent implementation of rules W5 to W8, collectives of the device, on the raw JSON.
 
-Independent of the extension, which reads stacks and launches by columns: here everything is searched in lists.
+The extension reads stacks and launches by columns; here everything is searched in lists.
 
-    collectives(document)     # {event: Collective} of the kernels whose names have `nccl`
+    collectives(document)     # {event: Collective} for kernels with `nccl` in the name
 """
 import collections
 import re
@@ -11,7 +11,7 @@ from fractions import Fraction
 SIZES = {"Float": 4, "BFloat16": 2, "Half": 2, "Double": 8, "Byte": 1, "Char": 1, "Bool": 1, "Short": 2, "Int": 4,
          "Long": 8, "ComplexFloat": 8, "ComplexDouble": 16, "Float8_e4m3fn": 1, "Float8_e5m2": 1}
 KINDS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "send_recv", "broadcast", "barrier", "gather",
-         "scatter", "reduce", "send", "recv")  # the first one whose letters a name has
+         "scatter", "reduce", "send", "recv")  # the first one whose letters are in a name
 BY_PAIRS = ("send", "recv", "all_to_all", "gather", "scatter")
 ELEMENTS = {**dict.fromkeys(("all_reduce", "reduce_scatter", "broadcast", "reduce", "send"), lambda i, o: i),
             **dict.fromkeys(("all_gather", "recv"), lambda i, o: o),
@@ -112,7 +112,7 @@ def collectives(document):
 
 
 def rates(kind, amount, transfer, size):
-    """W7: algbw and busbw, of us."""
+    """W7: algbw and busbw, from us."""
     if amount is None or not transfer:
         return None, None
     rate = Fraction(amount) / Fraction(transfer) / 1000

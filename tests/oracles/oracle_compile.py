@@ -1,5 +1,6 @@
-"""A second reading of TORCH_TRACE logs, by the rules CL2 to CL9: rows of compile_records, compile_events and
-compilations, for logs of one process."""
+"""An independent reader of TORCH_TRACE logs by rules CL2 to CL9: rows of compile_records, compile_events and
+compilations, for logs of one process.
+"""
 import hashlib
 import json
 import re
@@ -169,7 +170,7 @@ class Reading:
                                                                   inductor - codegen, codegen]
         if root:
             return "open", root["ts"], self.last_ns - root["ts"], [None] * 4
-        return None, None, None, [None] * 4  # of its records, which this does not read
+        return None, None, None, [None] * 4  # in its records, which this does not read
 
     def events_rows(self):
         return [(span["line"], span["id"], span["attempt"], span["depth"], span["name"],

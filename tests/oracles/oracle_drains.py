@@ -1,6 +1,5 @@
-"""A second reading of rule L8: what synchronization costs, and the parts that are of it.
-
-Independent of the extension, word for word and slow.
+"""An independent implementation of rule L8: the cost of synchronisation, and the parts that it covers. It is word for
+word and slow.
 
     side = Side(read_trace("runs/a"), ranks="all", wanted="steady")
     synchronized(side, other)               # (name, ns of control, ns of test), or None
@@ -18,7 +17,7 @@ from oracle_steps import COPIES_THAT_WAIT, end, innerness, stable, thread_of
 
 
 class Side:
-    """What a side has: its ranks, its chosen steps, its waits, and the parts of its idle time."""
+    """A side with its ranks, selected steps, waits, and parts of idle time."""
 
     def __init__(self, trace, ranks="all", wanted="steady", clock="device"):
         self.ranks = oracle.choose_ranks(trace, ranks)
@@ -29,7 +28,9 @@ class Side:
         self.steps = sum(len(each.windows) for each in self.files)
 
     def counts(self, rank=None):
-        """{operator: [its waits in each chosen step]}, of a rank or of all; operators without a wait have 0 in each."""
+        """{operator: [its waits in each selected step]}, for a rank or for all; operators without a wait have 0 in
+        each.
+        """
         files = [each for each in self.files if rank in (None, each.file.rank)]
         found = Counter((each.file.path, wait.iteration, name) for each in files for wait, name in each.waits
                         if wait.iteration in each.chosen)
@@ -40,7 +41,7 @@ class Side:
         return result
 
     def lengths(self, often):
-        """{operator: ns of its waits in the chosen steps}, of the operators that synchronize more often on a rank."""
+        """{operator: ns of its waits in the selected steps}, for operators that synchronise more often on a rank."""
         result = Counter()
         for each in self.files:
             for wait, name in each.waits:
@@ -54,7 +55,9 @@ class File:
         self.file, self.attributed = file, oracle_steps.Attributed(file)
 
     def choose(self, chosen, clock):
-        """The waits and the windows; `chosen` are numbers of steps, None: all. A file without steps is one step."""
+        """The waits and the windows. `chosen` has numbers of steps, or is None for all; a file without steps is one
+        step.
+        """
         numbers = {step.iteration for step in self.file.steps} or {None}
         self.chosen = numbers if chosen is None or numbers == {None} else chosen
         self.windows = [window for window in oracle_steps.windows_of(self.file, clock)
@@ -63,7 +66,7 @@ class File:
         self.waits = [(row, self.operator(row)) for row in waits if not any(around(other, row) for other in waits)]
 
     def rename(self, renamed):
-        """Names, of waits and of parts."""
+        """Changes the names of waits and parts."""
         self.renamed = renamed
         self.waits = [(wait, renamed(name) if name == stable(wait.name) else name) for wait, name in self.waits]
 
@@ -76,7 +79,7 @@ class File:
         return stable(min(aten or runs, key=innerness, default=wait).name)
 
     def drained(self, names):
-        """L8.3: [(start, end)] of the time without computations and copies that the waits of these operators cost."""
+        """L8.3: [(start, end)] of the time without computation and copies that the waits of these operators cost."""
         work, waits = self.attributed.work, [wait for wait, name in self.waits if name in names]
         instants = sorted({instant for row in self.file.rows if row.ts_ns is not None
                            for instant in (row.ts_ns, row.ts_ns + (row.dur_ns or 0))})
@@ -96,7 +99,7 @@ class File:
         return result
 
     def parts(self, drained):
-        """({(class, name, op): ns}, {(class, name, op): ns of it that are drained}) of the idle time of the steps."""
+        """({(class, name, op): ns}, {(class, name, op): drained ns}) for the idle time of the steps."""
         parts, costs = Counter(), Counter()
         for window in self.windows:
             instants = self.attributed.changes(window)
@@ -120,13 +123,13 @@ def is_wait(row):
 
 
 def around(outer, inner):
-    """T5: further out on its thread, and holds its start."""
+    """T5: further out on its thread, and contains its start."""
     return (thread_of(outer) == thread_of(inner) and outer.ts_ns is not None and innerness(outer) < innerness(inner)
             and outer.ts_ns <= inner.ts_ns < end(outer))
 
 
 def more_often(side, other):
-    """L8.2: {rank: the operators that synchronize more often on `side`}."""
+    """L8.2: {rank: the operators that synchronise more often on `side`}."""
     result = {}
     for rank in side.ranks:
         counts, others = [each.counts(rank if side.ranks == other.ranks else None) for each in (side, other)]
@@ -135,21 +138,21 @@ def more_often(side, other):
 
 
 def runtimes(side):
-    """Which of HIP and CUDA a side calls."""
+    """Which of HIP and CUDA a side uses."""
     found = (re.match("(hip|cuda)[A-Z]", row.name or "") for each in side.files for row in each.file.rows
              if oracle.is_call(row))
     return {match[1] for match in found if match}
 
 
 def as_cuda(side, other):
-    """L2.1: what gives the names of a side."""
+    """L2.1: the function that maps the names of a side."""
     if (runtimes(side), runtimes(other)) != ({"hip"}, {"cuda"}):
         return lambda name: name
     return lambda name: name and re.sub(r"(?<!\S)hip(?=[A-Z])", "cuda", name)
 
 
 def settled(parts, costs, steps):
-    """Both by (class, name), after L12."""
+    """Both sides by (class, name), after L12."""
     times = {place: [parts[side][place] for side in range(2)] for place in parts[0].keys() | parts[1].keys()}
     settle(times, steps, lambda place: (*place[:2], None), lambda place: (place[0], place[2]), lambda place: 0)
     kept, lost = [Counter(), Counter()], [Counter(), Counter()]
@@ -161,7 +164,7 @@ def settled(parts, costs, steps):
 
 
 def synchronized(control, test):
-    """L8.4: (name, ns of control, ns of test) of the cause, or None."""
+    """L8.4: (name, ns of control, ns of test) for the cause, or None."""
     for side, other in ((control, test), (test, control)):
         renamed = as_cuda(side, other)
         for each in side.files:

@@ -1,16 +1,17 @@
-"""A second reading of the rules of a simulation, E1 to E8: what waits for what, and how long steps then take.
+"""An independent implementation of the simulation, E1 to E8: the dependencies between events, and the resulting length
+of steps.
 
-Independent of the extension. It reads the rules P6, P7.1, Q2, Q3 and Q10 itself or in oracle_path.py and
-oracle_job.py, but finds what they ask for by bisection, so that it takes traces of many events, too.
+It reads the rules P6, P7.1, Q2, Q3 and Q10 itself or in oracle_path.py and oracle_job.py, but searches by bisection, so
+it can also take traces with many events.
 
     [model] = models([read_trace("runs/a")])
     model.check()                       # E1: the recorded times
-    model.lengths(model.run())          # {(file, window): ns} of the steps of the reference
+    model.lengths(model.run())          # {(file, window): ns} for the steps of the reference
     changed = Changed(model)            # E8
     changed.change({"what": "device", "op": "aten::mm", "factor": 0.5})
     changed.lengths()
 
-Times are integer nanoseconds. A point is its place in the order of E1.1; so an edge leads onwards.
+Times are integer nanoseconds. A point is its place in the order of E1.1, so an edge leads forward.
 """
 import re
 from bisect import bisect_left, bisect_right, insort
@@ -28,7 +29,7 @@ from oracle_steps import OPERATORS, end, innerness, kind, takes_part, thread_of
 IDLE, HANDOVER, LEAST_IDLE = 30_000, 1_000_000, 10_000  # E7
 LEAST_SYNC = 3_000  # E4
 LONG_LAUNCH = 100_000  # E3.6
-LATENCY, GAP = 5_000, (1_000, 2_000)  # E3: without any; without any and at most
+LATENCY, GAP = 5_000, (1_000, 2_000)  # E3: without any; without any, and at most
 NCCL_OWN = 10_000  # E6.1
 HOST, DEVICE, TRANSFER, LAUNCH = "host", "device", "transfer", "launch"
 STREAM, SYNC, THREAD, WAIT, COPY = "stream", "sync", "thread", "wait", "copy"
@@ -36,8 +37,9 @@ POLLS = ("EventQuery", "StreamQuery", "StreamGetCaptureInfo", "StreamIsCapturing
 
 
 class Edge:
-    """`to` is no earlier than `lag` after `from_`. Of a collective, `more` is what the clocks and the last start add to
-    its transfer, which is the lag."""
+    """`to` is at least `lag` after `from_`. For a collective, the lag is its transfer, and `more` is added for the
+    clocks and the last start.
+    """
     __slots__ = ("from_", "to", "lag", "kind", "more")
 
     def __init__(self, from_, to, lag, kind, more=0):
@@ -79,7 +81,7 @@ class RankTies(oracle_job.Rank):
 
 
 class Ties(oracle_job.Job):
-    """Q1 to Q3: which collectives are one, and what clocks are ahead."""
+    """Q1 to Q3: which events are one collective, and how far ahead each clock is."""
 
     def __init__(self, trace):
         self.files = [file for file in trace.files if file.steps] or trace.files
@@ -95,7 +97,7 @@ class Ties(oracle_job.Job):
         self.found = {}
 
     def offset(self, rank, step):
-        """What the clock of a rank is ahead in a step."""
+        """How far ahead the rank's clock is in a step."""
         if len(self.ranks) == 1:
             return 0
         if step not in self.found:
@@ -107,14 +109,14 @@ class Ties(oracle_job.Job):
         return self.found[step].get(rank, 0)
 
     def is_shared(self, key, offsets):
-        """Whether the ranks have an instant of a collective in common."""
+        """Whether the ranks share an instant of a collective."""
         of = self.matched[key].items()
         return (max(each.start - offsets.get(rank, 0) for rank, each in of)
                 <= min(each.end - offsets.get(rank, 0) for rank, each in of))
 
 
 class Clock:
-    """The time of a rank by the clock of the reference, to order points by."""
+    """The time of a rank on the reference's clock, to order points by."""
 
     def __init__(self, ties, rank):
         self.starts, self.offsets, self.least = [], [], []
@@ -135,7 +137,7 @@ class Clock:
 
 
 class Works:
-    """The device work of a file: by stream, by launch, and what waits for it."""
+    """The device work of a file: by stream, by launch, and with its waiters."""
 
     def __init__(self, file):
         self.file = file
@@ -143,7 +145,7 @@ class Works:
         self.all = [row for row in file.rows if oracle.is_device_work(row) and takes_part(row)]
         self.args = oracle_job.args_of(file)
         self.by_end, self.of_launch = defaultdict(list), defaultdict(list)
-        self.queued, self.by_launch = defaultdict(list), defaultdict(list)  # in the order in which it was launched
+        self.queued, self.by_launch = defaultdict(list), defaultdict(list)  # in launch order
         self.of_stream = defaultdict(list)  # the same, by (pid, stream)
         self.all_ended, self.waiting = {}, {}
         self.early, first = {}, {}  # P6.3
@@ -200,7 +202,7 @@ class Works:
             yield sync, stream, call.ts_ns if record is None else record.ts_ns
 
     def last_before(self, queue, limit):
-        """The last work of a queue that was launched before an instant."""
+        """The last work in a queue launched before an instant."""
         i = bisect_left(queue, (limit,))
         return self.rows[queue[i - 1][2]] if i else None
 
@@ -211,8 +213,9 @@ class Works:
     # ---- E6 ---------------------------------------------------------------
 
     def sites(self):
-        """(site, work that waits, queue of what it waits for, its last place there, the place that had ended) of waits
-        that no sync event tells of; a site is (rank, thread, k, stream, other stream)."""
+        """(site, waiting work, queue of the awaited work, its last place there, the place that had ended) for waits
+        without a sync event; a site is (rank, thread, k, stream, other stream).
+        """
         launches = defaultdict(list)
         for event, works in self.of_launch.items():
             row = self.rows[event]
@@ -244,7 +247,7 @@ class Works:
                     yield (self.file.rank, step[1], counts[step], stream, other), waiting, queue, last, place
 
     def waits_again(self, call, until):
-        """Whether another wait follows a call before an instant, which no sync event tells."""
+        """Whether another wait without a sync event follows a call before an instant."""
         key = thread_of(call)
         if key not in self.waiting:
             self.waiting[key] = sorted(
@@ -254,14 +257,14 @@ class Works:
         return any((call.ts_ns, call.event) < each and each[0] <= until for each in self.waiting[key])
 
     def ended(self, stream, instant, last):
-        """The last place of a queue, up to `last`, where all work so far had ended."""
+        """The last place in a queue, up to `last`, where all work so far had ended."""
         if stream not in self.all_ended:
             ends = (end(self.rows[event]) for _, _, event in self.queued[stream])
             self.all_ended[stream] = list(accumulate(ends, max))
         return min(last, bisect_right(self.all_ended[stream], instant) - 1)
 
     def waits(self, most_back):
-        """{event: [work]}: what work waits for of other streams; `most_back` is by site."""
+        """{event: [work]}: the work of other streams that work waits for; `most_back` is by site."""
         found = defaultdict(list)
 
         def add(waiting, awaited):
@@ -283,7 +286,7 @@ class Works:
     # ---- E4 ---------------------------------------------------------------
 
     def awaited(self, call):
-        """[work] that a call waits for; not whether it ended by then."""
+        """[work] that a call waits for, whether or not it had ended."""
         if not named(call, "Synchronize"):
             copy = self.rows.get(call.link) if named(call, "Memcpy") else None
             waits = copy is not None and oracle.is_device_work(copy) and takes_part(copy) and (
@@ -292,7 +295,7 @@ class Works:
         queues, limit = list(self.queued.values()), call.ts_ns
         known = named(call, "DeviceSynchronize", "CtxSynchronize")
         told = {sync.event: (sync.pid, stream, limit) for sync, stream, limit in self.told(call)}
-        for sync in self.syncs[call.event]:  # P7.1: the first that tells a stream
+        for sync in self.syncs[call.event]:  # P7.1: the first one that names a stream
             if sync.event in told:
                 pid, stream, limit = told[sync.event]
                 own = [[each for each in queue if self.rows[each[2]].pid == pid and self.rows[each[2]].stream == stream]
@@ -315,7 +318,7 @@ class Works:
 
 
 class Thread:
-    """The points of a thread of the host, in their order: (time, place, row, 0 begin or 1 end)."""
+    """The points of a host thread in order: (time, place, row, 0 begin or 1 end)."""
 
     def __init__(self, rows):
         points = []
@@ -333,7 +336,7 @@ class Thread:
         return named(row, *POLLS) or row.cat == "user_annotation" and not row.name.startswith("gloo:")
 
     def calls_around(self):
-        """{event of a call: whether another call of the thread goes on when it ends}"""
+        """{event of a call: whether another call of the thread continues when it ends}"""
         open_, found = 0, {}
         for _, row, is_end in self.points:
             if oracle.is_call(row):
@@ -350,7 +353,7 @@ class Model:
         self.file_of = {id(file): file for file in self.files}
         self.at, self.into, self.dropped = [], [], 0
         self.begin, self.end = {}, {}  # {(file, event): point}
-        self.awaited = {}  # {point: the collective that its thread has waited for}
+        self.awaited = {}  # {point: the collective that its thread waited for}
         self.copied = {}  # {end of a call that ends before its copy (E4.3): the copy}
         self.met = {}  # {key of a collective: whether its ranks wait for each other}
         self.threads = {id(file): self.threads_of(file) for file in self.files}
@@ -443,7 +446,7 @@ class Model:
         main = next((window.thread for window, of in rank.windows if of is file), None)
         collectives = {each.row.event: each for each in rank.collectives if each.on_host and each.file is file}
         waits = host_waits(rank, file, list(collectives.values())) if collectives else {}
-        quiet = {}  # {thread: ([point], [whether it went quiet there])}
+        quiet = {}  # {thread: ([point], [whether it became quiet there])}
         for thread, of in threads.items():
             if thread == main or not of.polls:
                 quiet[thread] = self.quiet_points(key, of)
@@ -480,7 +483,7 @@ class Model:
                 last = to
 
     def silent_wait(self, works, to, last):
-        """E4.6: the work that ended last before a point, if the thread of the steps waited for it."""
+        """E4.6: the work that ended last before a point, if the steps' thread waited for it."""
         told = any(row.hlo_op is not None if row.correlation is not None else
                    row.step_num is not None and row.step_num >= 0 for row in works.file.rows)
         if not told or last is None or self.at[to] - self.at[last] <= IDLE:
@@ -557,7 +560,7 @@ class Model:
                     self.dropped += sum(self.begin.get(each, 0) > first_end for each in keys)
 
     def is_met(self, key):
-        """Whether its ranks wait for each other."""
+        """Whether the ranks of the collective wait for each other."""
         if key not in self.met:
             of, step = self.ties.matched[key], key[0]
             self.met[key] = len(of) > 1 and (not self.ties.for_all[key] or self.ties.is_shared(
@@ -565,7 +568,7 @@ class Model:
         return self.met[key]
 
     def meet(self, to, collective, kind_):
-        """The point comes after the last start of the collective; whether it does."""
+        """Puts the point after the last start of the collective; returns whether it does."""
         if collective.key is None or not self.is_met(collective.key):
             return False
         of = self.ties.matched[collective.key]
@@ -594,12 +597,12 @@ class Model:
         assert new == self.at, next((i, new[i], self.at[i]) for i in range(len(new)) if new[i] != self.at[i])
 
     def lengths(self, new):
-        """[(file, iteration, ns)] of the steps of the reference (E1.5)."""
+        """[(file, iteration, ns)] for the steps of the reference (E1.5)."""
         return [(file.path, window.iteration, max(0, window.end - window.start))
                 for file in self.files if file.rank == self.ties.reference for window in self.windows(file, new)]
 
     def windows(self, file, new, put_back=()):
-        """`put_back`: (step, end) of device work that the file does not have (E9.3)."""
+        """`put_back`: (step, end) of device work that the file lacks (E9.3)."""
         key, works = id(file), self.works[id(file)].all
 
         def time(points, row, otherwise):
@@ -608,7 +611,7 @@ class Model:
         begins = sorted((step.ts_ns, step.event) for step in file.steps)
         steps = []
         for step in file.steps:
-            # a step by annotation ends where the next one starts
+            # a step by annotation ends at the start of the next one
             after = next((event for ts, event in begins if ts == step.end_ns and event != step.event), None)
             own = step.end_ns == step.ts_ns + step.dur_ns and not file.annotated
             own = own or after is None
@@ -646,7 +649,7 @@ def times(time, factor):
 
 
 class Lag:
-    """A lag that can be changed: an edge, or all edges of the end of a collective."""
+    """A changeable lag: an edge, or all edges at the end of a collective."""
 
     def __init__(self, model, edges, what):
         self.model, self.edges, self.what, self.to = model, edges, what, edges[0].to
@@ -660,7 +663,7 @@ class Lag:
 
     @cached_property
     def holding(self):
-        """The events that its labels are of."""
+        """The events that give its labels."""
         row = self.row
         if self.what == HOST:
             return self.attributed.holding(thread_of(row), self.model.at[self.edges[0].from_])
@@ -669,7 +672,7 @@ class Lag:
 
     @property
     def inside(self):
-        """The call that the host is in, or its label."""
+        """The host's current call, or its label."""
         inner = max(self.holding, key=innerness, default=None)
         return inner if inner is None or oracle.is_call(inner) else oracle_steps.labelling(self.holding, "op")
 
@@ -680,7 +683,7 @@ class Lag:
         return CLASS_OF[kind(self.row)] if self.row.device == "GPU" else "comm"
 
     def label(self, level):
-        """The event that is the label of a level."""
+        """The event that labels a level."""
         return self.inside if level == "name" else oracle_steps.labelling(self.holding, level)
 
     @property
@@ -714,7 +717,7 @@ class Lag:
 
 
 class Changed:
-    """The lags of a model, with changes."""
+    """The lags of a model, with changes applied."""
 
     def __init__(self, model):
         self.model = model
@@ -748,7 +751,7 @@ class Changed:
         return len(selected)
 
     def change_run(self, run, change):
-        """The run takes so long as a whole, each of its lags in proportion to its own."""
+        """Makes the run take this long in total, with each lag scaled in proportion."""
         old = [0 if id(lag.edges[0]) in self.gone else lag.edges[0].lag for lag in run]
         whole, passed, before = sum(old), 0, 0
         if "factor" in change:
@@ -793,10 +796,10 @@ class Changed:
 
 
 def host_waits(rank, file, collectives):
-    """Q10.3 and Q10.4: {(thread, when a wait ends): the collective that was waited for}"""
+    """Q10.3 and Q10.4: {(thread, end of a wait): the awaited collective}"""
     attributed, found = rank.attributed[id(file)], {}
     borders = sorted({at for window, _ in rank.windows for at in (window.start, window.end)})
-    stretches = []  # (window, start, end) of the instants that belong to a window
+    stretches = []  # (window, start, end) for the instants of a window
     for start, until in zip(borders, borders[1:]):
         holding = [each for each in rank.windows if each[0].start <= start < each[0].end]
         if holding:
@@ -822,7 +825,7 @@ def host_waits(rank, file, collectives):
 
 
 def may_wait_changes(rows):
-    """([instant], [whether the thread may wait from there on])"""
+    """([instant], [whether the thread may wait from that instant])"""
     points = sorted([(row.ts_ns, 1, row.event, row) for row in rows] + [(end(row), 0, row.event, row) for row in rows],
                     key=lambda point: point[:3])
     times, waits, holding, operators = [], [], [], []
@@ -847,7 +850,7 @@ def awaited(collectives, t, begin):
 
 
 def models(traces):
-    """The models of traces, which share what E6.3 finds."""
+    """The models of traces, which share the results of E6.3."""
     most_back = Counter()
     for trace in traces:
         trace.works = {id(file): Works(file) for file in trace.files}

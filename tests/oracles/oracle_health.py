@@ -1,8 +1,8 @@
-"""Odd times and work without a launch by the rules I1 to I5 and I8, one queue after the other.
+"""An independent implementation of I1 to I5 and I8: odd times and work without a launch, queue by queue.
 
-    mend(file)      the times of its rows, before they are linked
-    place(file)     file.placed: {event: the event of the launch that says its step}, of work without a launch
-    waits(file)     when the first launch starts that had not run when the recording ended, or None
+    mend(file)      fixes the times of its rows, before they are linked
+    place(file)     file.placed: {event: the launch event that gives its step}, for work without a launch
+    waits(file)     the start of the first launch that had not run when the recording ended, or None
 """
 from bisect import bisect_right
 from collections import defaultdict
@@ -34,14 +34,14 @@ def untimed(file):
 
 
 def key_of(row):
-    """Work of one launch has the same."""
+    """Equal for work of one launch."""
     return row.correlation if row.correlation and row.correlation > 0 else (row.event,)
 
 
 def too_long(queue, most):
-    """I1.1, of the work of a queue by start."""
-    found, together = [], []  # together: work that starts when the last row did
-    earliest = {}  # by key: the end of work that starts later; the two earliest
+    """I1.1, on the work of a queue by start."""
+    found, together = [], []  # together: work that starts with the last row
+    earliest = {}  # by key: the end of later work; the two earliest
     for row in reversed(queue):
         if together and together[0].ts_ns > row.ts_ns:
             for other in together:
@@ -65,7 +65,7 @@ def span(file):
 
 
 def mend(file, is_device_work):
-    """Changes times."""
+    """Corrects times."""
     before = [(row.ts_ns, row.dur_ns) for row in file.rows]
     untimed(file)
     if [(row.ts_ns, row.dur_ns) for row in file.rows] != before:
