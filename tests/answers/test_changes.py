@@ -424,7 +424,7 @@ class Cases(Series):
         self.assertEqual((change["diff"], change["diff_pct"]), (5, None))
         change, = self.of([-10, -10, -10, -5, -5, -5])
         self.assertEqual((change["diff"], change["diff_pct"]), (5, 50))
-        for least, found in ((0, 1), (5, 1), (5.26, 1), (5.27, 0), (1e300, 0)):  # the smaller of the two at 95
+        for least, found in ((0, 1), (5, 1), (5.26, 1), (5.27, 0), (1e300, 0)):     # the smaller of the two at 95
             self.assertEqual(len(self.of([100] * 5 + [95] * 5, 0.001, least)), found, least)
             self.assertEqual(len(self.of([95] * 5 + [100] * 5, 0.001, least)), found, least)
         self.assertEqual(len(self.of([0] * 5 + [1e-9] * 5, 0.001, 1e300)), 1)

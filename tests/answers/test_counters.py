@@ -163,7 +163,7 @@ def random_run(rng):
     events, count = [step(number, 1000 * number, rng.choice((900, 1000))) for number in range(rng.randrange(4))], 0
     for tid in (1, 2):
         for _ in range(rng.randrange(2, 7)):
-            at = rng.randrange(0, 3000, 20) + tid  # the threads never launch at the same time
+            at = rng.randrange(0, 3000, 20) + tid     # the threads never launch at the same time
             for depth in range(rng.randrange(4)):
                 events.append(event(rng.choice(("op", "aten::x", 'say "x"')), at + depth, 60 - 2 * depth, tid=tid,
                                     cat=rng.choice(("cpu_op", "cpu_op", "Operator", "user_annotation",
@@ -230,7 +230,7 @@ class Cupti(InFolder):
             found = self.parsed(self.found(path, None, 1))
             self.assertEqual(found, self.expected(path, events))
             paired += any(row[3] for row in found)
-            wanted = hta.cupti_counters(hta.load(path, RIGHT))  # without the last step
+            wanted = hta.cupti_counters(hta.load(path, RIGHT))       # without the last step
             self.assertEqual([dict(zip(("rank", "name", "op", "top_op", "op_stack"), (*row[:1], *row[2:6])))
                               for row in self.parsed(self.found(path))],
                              [{key: row[key] for key in ("rank", "name", "op", "top_op", "op_stack")}

@@ -485,7 +485,7 @@ class NoTrace(Errors):
         for number, content in enumerate((
                 '{"schema": "1.0.1", "pid": 7, "nodes": [{"id": 1}], "finish_ts": 9}', '{"nodes": []}',
                 '{"schema": "1.1.1-chakra.0.0.4", "nodes": [%s]}' % nodes,  # longer than any value that is kept
-                '{"schema": "1.1.1-chakra.0.0.4", "nodes": [{"id": 1}')):  # not terminated
+                '{"schema": "1.1.1-chakra.0.0.4", "nodes": [{"id": 1}')):   # not terminated
             path = write(f"et{number}.json", content)
             self.assert_error(f"trace_events: '{path}' is an Execution Trace: execution_trace() reads it",
                               f"SELECT * FROM trace_events('{path}')")

@@ -101,7 +101,7 @@ class Nodes(InFolder):
             " WHERE event.cat IN ('cpu_op', 'user_annotation')", (TRACE, FILE)).fetchall()
         self.assertEqual(len(joined), sum(row["rf_id"] is not None for row in found))
         self.assertGreater(len(joined), 200)
-        for name, node, around, above in joined:  # the same tree, which has no profiler step
+        for name, node, around, above in joined:       # the same tree, which has no profiler step
             self.assertEqual(name, node)
             if around is not None and not around.startswith("ProfilerStep") and not above.startswith("[pytorch"):
                 self.assertEqual(around, above)

@@ -304,7 +304,7 @@ class Defects(unittest.TestCase):
         """HTA's rows of every analysis equal hta.py's, and so do the events that it loads."""
         trace = self.given(lambda trace: trace, hta.load, folder, (), **options)
         if isinstance(trace, str) or isinstance(answer, str):
-            self.assertEqual((type(trace), type(answer)), (str, str))  # any exception
+            self.assertEqual((type(trace), type(answer)), (str, str))    # any exception
             return
         for analysis in ANALYSES:
             arguments = dict(ARGUMENTS.get(analysis, {}), **({} if analysis in OF_ALL_RANKS else {"ranks": "all"}))
@@ -328,8 +328,8 @@ class Others(made.InFolder):
     GIVEN = {"D18": [0, 1], "D19": [[4, 4, 4], [8, 8, 8]], "D21": "ValueError", "D22": ["", "##"],
              "D32": ["aten::other"], "D33": "ValueError", "D34": ["0_with_counters.json"],
              "D35": [["other", "others"], ["other", "others", "outer"]], "D37": True, "D38": "Exception"}
-    NEWER = {"D31": ["outer", ""]}  # later versions also give the annotation to the other stream's kernel
-    NOT_SHOWN = {"D13", "D14", "D36"}  # without a counterpart in tracediff
+    NEWER = {"D31": ["outer", ""]}          # later versions also give the annotation to the other stream's kernel
+    NOT_SHOWN = {"D13", "D14", "D36"}       # without a counterpart in tracediff
 
     def write(self, name, *documents):
         for number, document in enumerate(documents):
@@ -359,7 +359,7 @@ class Others(made.InFolder):
         self.write("written", made.document(made.event("op", 0, 1), *launched("op", 10, 1)))
         self.write("rank3", ranked(3, made.event("op", 0, 1), *launched("op", 10, 1)))
         given = live("others", self.folder)
-        same, = (row for row in given.pop("D20") if row["name"] == "nccl")  # tracediff does this, too
+        same, = (row for row in given.pop("D20") if row["name"] == "nccl")      # tracediff does this, too
         self.assertEqual((same["Control_counts"], same["Control_total_duration"]), (3, 110))
         self.assertEqual(self.rows("SELECT control_counts, control_total_duration"
                                    " FROM compare_traces('same_name', 'same_name')"

@@ -150,7 +150,7 @@ class Gate(made.InFolder):
             0, "pass: 3.735 -> 3.052 ms per step, mean -18.3 %, median -18.3 % (limits: +5 % and +0.1 ms)\n", ""))
 
     def test_both_limits_count(self):
-        pair = self.trace("a", *[1000] * 6), self.trace("b", *[1100] * 6)  # 0.1 ms and 9.5 % longer
+        pair = self.trace("a", *[1000] * 6), self.trace("b", *[1100] * 6)   # 0.1 ms and 9.5 % longer
         for limits, status in ((("9", "0.09"), 1), (("10", "0.09"), 0), (("9", "0.11"), 0), (("0", "0"), 1),
                                (("9.5",), 0), (("9", "0.1"), 0), (("9", "0.099999"), 1)):
             self.assertEqual(self.gate(*pair, *limits)[0], status, limits)

@@ -60,7 +60,7 @@ class Timeline(InFolder):
             entries = json.load(file)
         found = self.timeline(path)
         self.assertEqual(found, points(entries))
-        self.assertEqual(found[0][2], found[0][3])  # before the first step, only parameters exist
+        self.assertEqual(found[0][2], found[0][3])      # before the first step, only parameters exist
         self.assertTrue(all(row[2] == sum(row[3:]) for row in found))
         # momentum, since the first step
         self.assertEqual((found[0][4], found[-1][4]), (0, 4 * (64 * 256 + 256 + 256 * 16 + 16)))

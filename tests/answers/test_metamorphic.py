@@ -67,7 +67,7 @@ VALUES = {
 # columns that hold positions in traceEvents
 EVENTS = {"queued_behind", "event", "parent", "link", "launch", "operator", "op_event", "fwd_event"}
 ABSOLUTE = {"ts_ns", "start_ns", "end_ns", "start_unix_ns"}
-TEXT = {"size", "json_size", "events"}  # columns about the text of the file, not about its content
+TEXT = {"size", "json_size", "events"}     # columns about the text of the file, not about its content
 SUMMARY = {"trace_summary", "trace_brief", "trace_comparability"}  # rounds, and reports problems of a trace
 # built from other functions; half of the time would go to these
 OF_OTHERS = {"trace_summary", "trace_brief", "trace_diff_report"}
@@ -82,7 +82,7 @@ OF_ONE_JOB = {"trace_job_path", "trace_what_if", "trace_gains"}  # all selected 
 SIMULATED = {"trace_what_if", "trace_gains", "trace_undo"}  # with minimum times in us, rounded to ns
 DIVIDED = {"trace_step_causes", "trace_cause_parts"}  # moved time is ns per step, times the number of steps (L12)
 AGAINST_OTHERS = {"potential_stragglers", "trace_job_clocks"}  # compares each rank with the other selected ranks
-OF_TEXT = {"trace_metadata"}  # like functions: keys, their order and the notation of values
+OF_TEXT = {"trace_metadata"}               # like functions: keys, their order and the notation of values
 
 
 class Missing(AssertionError):

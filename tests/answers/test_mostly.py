@@ -52,7 +52,7 @@ def record(folder, seed, kernels=1, copies=1, ranks=program.RANKS, of="", host=1
 
 
 EVERY = {(rank, step): 300_000 for rank in program.RANKS for step in range(6)}
-SHORT = {"device": 0.1}  # the host is too slow for such kernels
+SHORT = {"device": 0.1}     # the host is too slow for such kernels
 # The planted change of control and test besides noise; kind, rank and class of the main effect. None: no single effect
 # dominates, and a line is the first cause.
 CASES = [

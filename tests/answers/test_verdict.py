@@ -63,7 +63,7 @@ class Verdict(InFolder):
         self.assertEqual(self.verdict((10, 11, 10, 11), (10, 14, 11, 10, 11), columns)[1], None)
         # not beyond five deviations
         self.assertEqual(self.verdict((10, 11, 10, 11), (8, 16, 11, 14, 12), columns)[1], None)
-        self.assertEqual(self.verdict((10, 11, 10, 11), (10, 900, 11), columns)[1], None)  # out of three steps
+        self.assertEqual(self.verdict((10, 11, 10, 11), (10, 900, 11), columns)[1], None)         # out of three steps
         twenty = tuple(10 + number % 2 for number in range(20))
         self.assertEqual(self.verdict(twenty, (*twenty[:18], 500, 600), columns)[1], "[19,20]")
 

@@ -1,7 +1,6 @@
-"""A second reading of the rules of the path of a job: Q1 to Q6 and Q10, on top of that of A (oracle_steps.py).
+"""An independent implementation of the path of a job, Q1 to Q6, Q8 and Q10, on top of oracle_steps.py.
 
-Independent of the extension, word for word and slow: it knows of every instant of every rank what it belongs to. Only
-for few events.
+It is word for word and slow: for every instant of every rank it knows the part. Use it only for few events.
 
     job = Job(read_trace("runs/a"), "device")
     job.schedule                     # [Stretch], from the end of the last window back
@@ -27,9 +26,9 @@ FOR_ALL = ("allreduce", "allgather", "reducescatter", "alltoall")
 ON_HOST, ON_DEVICE = re.compile("(gloo|mpi|ucc):"), re.compile("(nccl|xccl|hccl):")
 MAY_WAIT = re.compile("_?c10d|autograd::engine::|record_param_comms|(gloo|mpi|ucc|nccl|xccl|hccl):")
 
-# Time of a rank at which nothing changes; `owner` of class comm only; whether the thread may wait (Q10.3)
+# A rank's time without changes; only class comm has an `owner`; whether the thread may wait (Q10.3)
 Piece = namedtuple("Piece", "start end window file class_ owner waits")
-# Of the path on a rank, by the clock of the reference; `queued` is the collective P of Q5.4
+# A part of the path on a rank, on the reference's clock; `queued` is the collective P of Q5.4
 Stretch = namedtuple("Stretch", "window start end rank offset queued waiting awaited")
 
 
@@ -39,11 +38,11 @@ class Collective:
     file: object
     row: object
     step: int
-    group: tuple           # None: not to be matched (Q10.2)
+    group: tuple           # None: cannot be matched (Q10.2)
     name: str              # stable
     for_all: bool
     on_host: bool = False
-    key: tuple = None      # of the collective on all ranks; None: not matched
+    key: tuple = None      # on all ranks of the collective; None: not matched
     before: object = None  # the collective of Q5.4
 
     @property
@@ -67,14 +66,14 @@ def is_for_all(name):
 
 
 def group_of(told):
-    """W1: the process group that args tell, or None."""
+    """W1: the process group in args, or None."""
     name = next((told[key] for key in ("Process Group Name", "Process Group Description", "Process Group Ranks")
                  if told.get(key) is not None), None)
     return None if name is None else (name, told.get("Process Group Ranks"))
 
 
 class Rank:
-    """What is asked of a rank."""
+    """What the oracle knows about a rank."""
 
     def __init__(self, number, files, clock):
         self.number = number
@@ -157,7 +156,7 @@ class Rank:
                 yield Piece(a, b, window, file, class_, owner, self.may_wait(attributed, window.thread, a))
 
     def joined(self, alike, pieces=None):
-        """[(start, end)] of pieces that follow each other without a gap and are alike."""
+        """[(start, end)] of equal pieces that follow each other without a gap."""
         found, pieces = [], self.pieces if pieces is None else pieces
         for last, piece in zip([None, *pieces], pieces):
             if last and last.end == piece.start and alike(last, piece):
@@ -167,7 +166,7 @@ class Rank:
         return found
 
     def piece_before(self, t):
-        """The piece that holds the instant before t."""
+        """The piece that contains the instant before t."""
         i = bisect_left(self.ends, t)
         return self.pieces[i] if i < len(self.pieces) and self.pieces[i].start < t else None
 
@@ -213,7 +212,7 @@ class Job:
     # ---- Q3 ---------------------------------------------------------------
 
     def search(self, keys):
-        """{rank: offset} of the ranks that these collectives find."""
+        """{rank: offset} for the ranks reached through these collectives."""
         offset, order = {self.reference: 0}, [self.reference]
         for a in order:
             for b in self.ranks:
@@ -234,7 +233,7 @@ class Job:
     # ---- Q4 and Q5 --------------------------------------------------------
 
     def last_start(self, collective, offset):
-        """(the instant, the collective) of the rank that started it last of those that did before it ended; or None."""
+        """(instant, collective) of the rank that started it last, among those that started before its end, or None."""
         if collective.key is None:
             return None
         ended = collective.end - offset[collective.rank]
@@ -247,7 +246,7 @@ class Job:
         return start, last
 
     def awaited(self, rank, t):
-        """X of Q5.2, for the instant before t; None: the part is on the path."""
+        """X of Q5.2, for the instant before t; None if the part is on the path."""
         start, until = Rank.around(rank.runs, t)
         found = [each for each in rank.collectives if each.start < t and until - CLOSE <= each.end <= until + ROUNDED]
         piece = rank.piece_before(t)
@@ -279,7 +278,7 @@ class Job:
                 visited, at = {number}, t
 
             def back(until, queued=None):
-                """The time until then is on the path, as far as it is in the window."""
+                """Puts the time until then on the path, as far as it is in the window."""
                 nonlocal t, visited, at, came
                 until = max(until, window.start)
                 if until < t:
@@ -322,7 +321,7 @@ class Job:
                     back(begin)
                     continue
                 back(last[0])
-                if t > last[0]:  # that was before the window
+                if t > last[0]:  # it was before the window
                     continue
                 came = number, x
                 number = last[1].rank
@@ -345,7 +344,7 @@ class Job:
     # ---- Q6 ---------------------------------------------------------------
 
     def parts(self, level, chosen):
-        """Counter of ns by (iteration, rank, class, name) of the windows that are chosen; None: of all."""
+        """Counter of ns by (iteration, rank, class, name) in the selected windows; None selects all."""
         found = Counter()
         for window, _ in self.ranks[self.reference].windows:
             if window.start >= window.end and (chosen is None or window.iteration in chosen):
@@ -371,7 +370,7 @@ class Job:
     # ---- Q8 ---------------------------------------------------------------
 
     def own(self, number, level):
-        """{(class, name): ns per step} of the rank's own steps."""
+        """{(class, name): ns per step} in the rank's own steps."""
         rank, found = self.ranks[number], Counter()
         for window, file in rank.windows:
             attributed = rank.attributed[id(file)]
@@ -382,7 +381,7 @@ class Job:
         return {part: Fraction(ns, len(rank.windows)) for part, ns in found.items()}
 
     def mean(self, level):
-        """{(class, name): ns per step} of the path."""
+        """{(class, name): ns per step} on the path."""
         found = Counter()
         for (_, _, *part), ns in self.parts(level, None).items():
             found[tuple(part)] += ns
@@ -390,8 +389,7 @@ class Job:
 
 
 def only_rank(whole, own):
-    """The rank of Q8 of a difference, by the own differences of the ranks: `?` if it is decided by less than
-    rounding."""
+    """The rank of Q8 for a difference, by the own differences of the ranks; `?` if rounding could decide it."""
     if len(own) < 2 or whole == 0:
         return None
     signed = {rank: each if whole > 0 else -each for rank, each in own.items()}

@@ -1,9 +1,9 @@
-"""A second reading of the rules by which the steps of a trace are found: T11, T20 to T22.
+"""An independent implementation of the rules for finding steps: T11, T20 to T22.
 
-    number(files, "auto")       # fills in step_marks of each file: its steps, with their numbers and phases
+    number(files, "auto")       # fills step_marks of each file: its steps, with their numbers and phases
     matches("step[%", "step[DECODE bs=4]")
 
-A file here is anything with path, rank and rows. Times are integer nanoseconds; None is SQL's NULL.
+A file here is any object with path, rank and rows. Times are integer nanoseconds; None is SQL's NULL.
 """
 import json
 import re
@@ -14,7 +14,7 @@ from oracle_roles import is_call, is_counted, is_step, step_number
 
 KNOWN_CATEGORIES = ("user_annotation", "cpu_op", "Operator")
 
-# A step: its event, its number, the end of its reach (T20.6), and what it ran (T22).
+# A step: its event, its number, the end of its reach (T20.6), and its phase (T22).
 Mark = namedtuple("Mark", "row number end_ns phase batch_size padded_size tokens stratum")
 
 
@@ -23,18 +23,18 @@ def end(row):
 
 
 def innerness(row):
-    """Greater for the inner one of two (T5)."""
+    """Greater for the inner of two events (T5)."""
     return row.ts_ns, -row.dur_ns, row.event
 
 
 def matches(pattern, name):
-    """SQLite's LIKE: `%` is any text, `_` any character, and the case of ASCII letters does not matter."""
+    """SQLite's LIKE: `%` matches any text, `_` any character, and ASCII letters match in either case."""
     regex = "".join({"%": ".*", "_": "."}.get(character, re.escape(character)) for character in pattern)
     return re.fullmatch(regex, name, re.DOTALL | re.IGNORECASE | re.ASCII) is not None
 
 
 def patterns(steps):
-    """The patterns that the argument holds; None for 'auto' and 'profiler'."""
+    """The patterns in the argument; None for 'auto' and 'profiler'."""
     if steps in ("auto", "profiler"):
         return None
     try:
@@ -62,7 +62,7 @@ def is_like(row, texts):
 
 
 def outermost(candidates):
-    """Those that do not start inside another one of their thread, also inside one that is no step itself (T20.4)."""
+    """Candidates that do not start inside another one on their thread, which need not be a step (T20.4)."""
     def inside(row, other):
         return innerness(other) < innerness(row) and other.ts_ns <= row.ts_ns < end(other)
 
@@ -92,12 +92,12 @@ def annotated(rows, steps):
 # ---- T22 ------------------------------------------------------------------
 
 def with_forms(rows):
-    """The known annotations that have a form."""
+    """The known annotations with a form."""
     return [row for row in rows if is_known(row) and step_form(row.name) is not None]
 
 
 def form_of(step, formed):
-    """The form of its name, else of the first known annotation that starts inside of it on its thread."""
+    """The form of its name, otherwise of the first known annotation that starts inside it on its thread."""
     inside = [row for row in formed if (row.pid, row.tid) == (step.pid, step.tid)
               and innerness(step) < innerness(row) and row.ts_ns < end(step)]
     first = min(inside, key=innerness, default=None)
@@ -112,8 +112,7 @@ def mark(step, number, end_ns, formed):
 # ---- T20.6, T21 -----------------------------------------------------------
 
 def number(files, steps):
-    """Fills in file.step_marks, file.annotated: whether they are steps by annotation, if there are any, and
-    file.by_pattern."""
+    """Fills file.step_marks, file.annotated (whether its steps are annotations, if it has any) and file.by_pattern."""
     by_rank = defaultdict(list)
     for file in files:
         found = annotated(file.rows, steps)
@@ -138,7 +137,7 @@ def number(files, steps):
 
 
 def overlapping(files):
-    """The first two of the files of a rank whose steps by annotation overlap in time, or None (T21)."""
+    """The first two files of a rank whose steps by annotation overlap in time, or None (T21)."""
     group = sorted((file for file in files if file.annotated and file.step_marks),
                    key=lambda file: (file.step_marks[0].row.ts_ns, file.path))
     for file, after in zip(group, group[1:]):

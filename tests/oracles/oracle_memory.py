@@ -1,5 +1,6 @@
-"""The rules M read a second time: from a snapshot's dict to allocations, peaks and their parts. Slow and plain on
-purpose."""
+"""An independent implementation of the rules M1 to M11, from a snapshot's dict to allocations, peaks and their parts.
+It is slow and plain on purpose.
+"""
 import io
 import pickle
 import re
@@ -7,7 +8,7 @@ import re
 MINOR = re.compile(r"(empty|new_empty|resize|set_)(_.*)?")
 
 
-class Plain(pickle._Unpickler):  # the one in C writes to stderr what is wrong with some
+class Plain(pickle._Unpickler):  # the C version prints problems to stderr
     """Reads data, and imports nothing."""
 
     def find_class(self, module, name):
@@ -50,7 +51,7 @@ def labels(frames):
 
 
 def annotation(spans, time):
-    """The name of the span around a time that began last."""
+    """The name of the span around a time, the one that began last."""
     around = [(start, i, name) for i, (start, end, name) in enumerate(spans) if start <= time <= end]
     return max(around)[2] if around else None
 
@@ -74,7 +75,7 @@ def spans_of(snapshot, device):
 
 
 class Device:
-    """What a device has: allocations as dicts, its peak, what is reserved."""
+    """A device with its allocations as dicts, its peak, and its reserved memory."""
 
     def __init__(self, snapshot, number):
         traces = snapshot["device_traces"]
@@ -129,7 +130,7 @@ class Device:
                 if (a["begin"] is None or a["begin"] <= event) and (a["end"] is None or a["end"] > event)]
 
     def allocated(self):
-        """Bytes before the first event, and after each."""
+        """Bytes before the first event, and after each event."""
         deltas = [0] * (len(self.events) + 1)
         for a in self.allocations:
             deltas[0 if a["begin"] is None else a["begin"] + 1] += a["bytes"]
@@ -178,13 +179,13 @@ def devices(snapshot):
 
 
 def nearest(numerator, denominator):
-    """A quotient rounded to the nearest integer, halves away from 0."""
+    """A quotient rounded to the nearest integer, with halves away from 0."""
     sign = -1 if numerator < 0 else 1
     return sign * ((2 * abs(numerator) + denominator) // (2 * denominator))
 
 
 def diff(control, test):
-    """Rows of M10 from the parts of two devices."""
+    """Rows of M10 for the parts of two devices."""
     made = {}
     for key in {**control, **test}:
         (b1, n1), (b2, n2) = control.get(key, (0, 0)), test.get(key, (0, 0))

@@ -1,7 +1,5 @@
-"""A second reading of rules L9, L12 and L13: communication that hides that the host is late, time that only went from
-one name to another, and labels of one side.
-
-Independent of the extension, word for word and slow.
+"""An independent implementation of rules L9, L12 and L13: communication that hides a late host, time that only moved
+between names, and labels of one side. It is word for word and slow.
 """
 import glob
 import gzip
@@ -20,7 +18,7 @@ GAPS = ("idle_unrecorded", "unrecorded")
 
 
 def key(name):
-    """NULL goes first."""
+    """Orders NULL first."""
     return name is not None, (name or "").encode()
 
 
@@ -28,7 +26,7 @@ HASH = r"_(?!(?:b?f(?:8|16|32|64))+$)(?=[a-f]*[0-9])[0-9a-f]{8,}"
 
 
 def unnumbered(name):
-    """L12.4: without numbers and hashes at the end, and whether there was a hash."""
+    """L12.4: the name without numbers and hashes at the end, and whether it had a hash."""
     hashed = False
     while True:
         if found := re.fullmatch(rf"(.*?[^_:/.#])[_:/.#]*{HASH}", name, re.S):
@@ -41,7 +39,7 @@ def unnumbered(name):
 
 
 def same_names(sides):
-    """{name: the name that it is the same as}, of {name: {side}}."""
+    """{name: the equivalent name} from {name: {side}}."""
     shorts, both, kept = {name: unnumbered(name) for name in sides}, defaultdict(set), set()
     for name, (short, _) in shorts.items():
         if len(sides[name]) == 2 and short != name:
@@ -54,7 +52,7 @@ def same_names(sides):
 
 
 def unit(class_, name, sides):
-    """L12.1: what a time is compared within; None: it stays."""
+    """L12.1: the unit in which a time is compared; None: it stays."""
     if class_ is None:
         return None
     if class_ in (*GAPS, "idle_wait"):
@@ -67,9 +65,10 @@ def unit(class_, name, sides):
 
 
 def settle(times, windows, part_of, unit_of, order):
-    """Moves the times of {place: [ns of control, ns of test]}, in place (L12.2, L12.3). part_of(place) is (class, name,
-    family), unit_of(place) is (class, name), order(place) how places of a part with equal differences are ordered.
-    Gives what moved from or to each place."""
+    """Moves the times of {place: [ns of control, ns of test]} in place (L12.2, L12.3). part_of(place) is (class, name,
+    family), unit_of(place) is (class, name), and order(place) breaks ties between places of a part with equal
+    differences. Returns the time that moved from or to each place.
+    """
     def diff(pair):
         return pair[1] * windows[0] - pair[0] * windows[1]
     shifted, recorded = Counter(), {place: pair[0] for place, pair in times.items()}
@@ -88,7 +87,7 @@ def settle(times, windows, part_of, unit_of, order):
             both = [sum(times[place][side] for place in places) for side in range(2)]
             places.sort(key=lambda place: (-abs(diff(times[place])), order(place)))
             movers.append([diff(both), part, places, all(both)])
-        for round in range(2):  # gaps by themselves first
+        for round in range(2):  # gaps alone first
             movers.sort(key=lambda mover: (mover[3], -abs(mover[0]), CLASSES.index(mover[1][0]),
                                            *map(key, mover[1][1:])))
             taking = [mover for mover in movers if round or mover[1][0] in GAPS]
@@ -102,7 +101,7 @@ def settle(times, windows, part_of, unit_of, order):
                 gained[0][0] -= amount * windows[1]
                 lost = lost[lost[0][0] > -windows[1]:]
                 gained = gained[gained[0][0] < windows[1]:]
-    gaps, late = [], []  # what is left of gaps that one side has, and of time of the host (L12.5)
+    gaps, late = [], []  # the rest of gaps on one side, and of host time (L12.5)
     for parts in units.values():
         for part, places in parts.items():
             both = [sum(times[place][side] for place in places) for side in range(2)]
@@ -128,7 +127,7 @@ def settle(times, windows, part_of, unit_of, order):
 
 
 def is_beside(gap, name):
-    """Whether a gap (A5.4) is before or after an event of this name."""
+    """Whether a gap (A5.4) is directly before or after an event of this name."""
     return gap in (f"after {name}", f"before {name}") or gap.startswith("between ") and (
         gap.startswith(f"between {name} and ") or gap.endswith(f" and {name}"))
 
@@ -146,7 +145,7 @@ def shift(times, shifted, places, amount, sign, diff, windows):
 
 
 def label_of(event):
-    """L13.2: a label of a document as it is compared; None: the event is none."""
+    """L13.2: a label of a document in comparable form, or None if the event is no label."""
     if event.get("cat") == "python_function" and not event["name"].startswith("nn.Module: "):
         return "python"
     if event.get("cat") not in ("user_annotation", "python_function"):
@@ -158,7 +157,7 @@ def label_of(event):
 
 
 def drop_unshared(documents):
-    """Both documents without the labels that only one has (L13)."""
+    """Both documents without the labels of one side only (L13)."""
     def works(event):
         return event.get("cat") in ("cpu_op", "Operator", "kernel", "gpu_memcpy", "gpu_memset")
     events = [document["traceEvents"] for document in documents]
@@ -172,12 +171,12 @@ def drop_unshared(documents):
 
 
 def ends(event):
-    """Two events of no length: a window without steps is still that of all events (A2.5)."""
+    """Two events of length 0; the window without steps still covers all events (A2.5)."""
     return [{**event, "dur": 0}, {**event, "ts": event["ts"] + event["dur"], "dur": 0}]
 
 
 def plain_sides(*sides):
-    """The same two traces without the labels of one side (L13) in the current folder: the paths of new files."""
+    """Writes the two traces without the labels of one side (L13) to the current folder; returns the new paths."""
     for number in range(2):
         shutil.rmtree(f"plain{number}", ignore_errors=True)
     paths = [sorted(glob.glob(f"{side}/*")) if os.path.isdir(side) else [side] for side in sides]
@@ -197,7 +196,7 @@ def plain_sides(*sides):
 
 
 def drop_labels(attributed, plain):
-    """Takes the labels that files of plain_sides() do not have from a file of oracle_steps.Attributed."""
+    """Removes labels that are not in the files of plain_sides() from a file of oracle_steps.Attributed."""
     labels = ("user_annotation", "python_function")
     kept = {(row.cat, row.name) for file in plain for row in file.rows if row.dur_ns}
     for rows in attributed.threads.values():
@@ -208,8 +207,9 @@ BACKWARD = r"autograd::engine|torch::autograd::AccumulateGrad|.*Backward[0-9]?\Z
 
 
 def late_parts(attributed, threads, owner, instant):
-    """(the part of communication that loses an instant by L9, the part of the host that gains it), as (class,
-    annotation, area, top_op, top_name, op, kernel)."""
+    """(the communication part that loses an instant by L9, the host part that gains it), as (class, annotation, area,
+    top_op, top_name, op, kernel).
+    """
     holding = next(filter(None, (attributed.holding(thread, instant) for thread in threads)), [])
     class_, op = attributed.host(threads, instant, "op")
     annotation, top_name = label(holding, "annotation"), attributed.host(threads, instant, "top_name")[1]
@@ -221,20 +221,21 @@ def late_parts(attributed, threads, owner, instant):
 
 
 def late_rows(side, late, rows):
-    """Rows for settled() of {part: ns}, of which `rows` of that side know the families of areas."""
+    """Rows for settled() from {part: ns}; `rows` of that side give the families of areas."""
     families = {row[4]: row[5] for row in rows if row[0] == side}
     for (class_, annotation, area, *names), ns in late.items():
         family = area and families.get(area, re.sub(r"(?<=\.)[0-9]+(?=\.)", "*", area))
         yield (side, None, class_, annotation, area, family, *names, ns)
 
 
-# {place: [ns of control, ns of test]}, before too; what moved by place; {name: the one that it is the same as}
+# {place: [ns of control, ns of test]} and the same before moving; the moved time by place; {name: its equivalent}
 Settled = namedtuple("Settled", "times before windows shifted same")
 
 
 def settled(rows):
-    """Settled, of rows (side, steps, class, annotation, area, family, top_op, top_name, op, kernel, ns). A place is
-    (class, family, name, area, late area, op, unit, stage)."""
+    """Settled, from rows (side, steps, class, annotation, area, family, top_op, top_name, op, kernel, ns). A place is
+    (class, family, name, area, late area, op, unit, stage).
+    """
     families, times, windows = {row[5] for row in rows}, defaultdict(lambda: [0, 0]), [0, 0]
     for side, steps, class_, annotation, area, family, top_op, top_name, op, kernel, ns in rows:
         windows[side] = max(windows[side], steps or 0)
@@ -267,10 +268,11 @@ def settled(rows):
 
 
 def placed(rows):
-    """[(side, steps, class, ns, of_device, area, late_area, family, stage, name,
-    whether so much moved that its name says little (L12.3), ns of control before L12)]"""
+    """[(side, steps, class, ns, of_device, area, late_area, family, stage, name, whether too much moved for the name to
+    be meaningful (L12.3), ns of control before L12)]
+    """
     joined, before, windows, shifted, _ = settled(rows)
-    parts = defaultdict(lambda: [0, 0, 0, 0])  # before, what moved, and what is left of the difference
+    parts = defaultdict(lambda: [0, 0, 0, 0])  # before moving, moved, and the rest of the difference
     for place, pair in before.items():
         control, test = joined[place]
         of, diff = parts[place[0], place[1], place[2]], test * windows[0] - control * windows[1]

@@ -1,7 +1,7 @@
-"""A second reading of the rules about names: of K1 to K4 (ext/file/kernel_type.h), of stable names
-(ext/naming/short_name.h) and of the names of steps (ext/naming/step_form.h).
+"""An independent implementation of the rules about names: K1 to K4 (ext/file/kernel_type.h), stable names
+(ext/naming/short_name.h) and names of steps (ext/naming/step_form.h).
 
-Regular expressions, one a rule, on text; independent of the extension.
+It uses regular expressions on text, one per rule.
 
     kernel_type("ncclDevKernel_AllReduce", "kernel")    # "COMMUNICATION"
     stable_name("a.py(12): f")                          # "a.py: f"
@@ -30,7 +30,7 @@ COMPUTATION = re.compile(
 
 
 def head(name):
-    """The part outside of brackets; `operator<` and its like are none, and `->` after a `)` ends it."""
+    """The part outside brackets; `operator<` and similar names are not brackets, and `->` after a `)` ends it."""
     if name.startswith("_Z"):
         return name
     kept, opened, closed, at = [], [], False, 0
@@ -110,26 +110,26 @@ def whole(digits):
 
 
 def total(*parts):
-    """The sum of what is there; None if nothing is, or beyond 64 bits."""
+    """The sum of the known values; None if there are none, or beyond 64 bits."""
     parts = [int(part) for part in parts if part is not None]
     return whole(sum(parts)) if parts else None
 
 
 def fields(rest):
-    """[(key, digits)] of ` KEY=VALUE ...` whose value is a number."""
+    """[(key, digits)] for ` KEY=VALUE ...` with a numeric value."""
     pairs = [field[0][1:].split("=", 1) for field in re.finditer(FIELD, rest)]
     return [(key, value) for key, value in pairs if re.fullmatch("[0-9]+", value)]
 
 
 @functools.lru_cache(maxsize=10_000)
 def step_form(name):
-    """What the name of a step says of it, by the table of forms; None for other names."""
+    """The step's form from its name, by the table of forms; None for other names."""
     for pattern in COUNTS:
         if counts := pattern.fullmatch(name):
             found = counts.groupdict()
             context, generation = int(found["c"]) > 0, int(found["g"]) > 0
             phase = "mixed" if context and generation else "prefill" if context else "decode" if generation else "idle"
-            after = found.get("u", found["g"])  # each generates one token, if nothing else is said
+            after = found.get("u", found["g"])  # each generates one token, unless the name gives another number
             tokens = total(found["t"], after) if found.get("t") is not None else None
             return Form(phase, total(found["c"], found["g"]), None, tokens)
     if mode := MODE.fullmatch(name):
@@ -159,13 +159,13 @@ def step_phase(name):
 
 
 def bucket(size):
-    """Rounded up to three significant bits."""
+    """The number rounded up to three significant bits."""
     unit = 1 << max(size.bit_length() - 3, 0)
     return -(-size // unit) * unit
 
 
 def stratum(form):
-    """The steps that are compared with each other; None without a phase."""
+    """The group of steps that are compared with each other; None without a phase."""
     if form is None:
         return None
     wide = (form.padded, form.batch) if form.phase in BY_BATCH else (form.tokens, form.batch)

@@ -1,12 +1,12 @@
-"""A second reading of the rules by which databases of Nsight Systems are read: G and N.
+"""An independent reader of Nsight Systems databases, by rules G1 to G11 and N1 to N13.
 
-Plain, slow and independent of the extension: each table is read into memory through Python's sqlite3, and the rows are
-oracle.py's, so that all oracles take them.
+It is plain and slow: it reads each table into memory with Python's sqlite3. The rows are oracle.py's, so all oracles
+accept them.
 
-    trace = read_trace("run.sqlite")        # or a directory, also of traces in JSON
-    trace.files                             # a File for each part (G11) and each trace in JSON
+    trace = read_trace("run.sqlite")        # or a directory, also with traces in JSON
+    trace.files                             # a File per part (G11) and per trace in JSON
     trace.files[0].rows                     # the rows of trace_events; .marks are those of phase i
-    path_of(row.file)                       # row.file also tells the parts of a file apart
+    path_of(row.file)                       # row.file also distinguishes the parts of a file
 
 Times are integer nanoseconds; None is SQL's NULL.
 """
@@ -44,11 +44,11 @@ STEP_WORDS = ("ProfilerStep", "step", "train_step", "training_step", "iteration"
 DIRECTIONS = dict(enumerate("HtoD DtoH HtoA AtoH AtoA AtoD DtoA DtoD HtoH PtoP".split(), 1))  # N12
 UNIFIED = {11: "HtoD", 12: "DtoH", 13: "DtoD"}
 PLACES = ("Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static")
-NOT_A_TIME = -2 ** 63  # the one integer that the extension takes for NULL
+NOT_A_TIME = -2 ** 63  # the one integer that the extension reads as NULL
 DOUBLES = (67, 68, 69)  # N8
 SYNCS = {1: "Event Sync", 2: "Stream Wait Event", 3: "Stream Sync", 4: "Context Sync"}  # N11
 
-# N7: what PyTorch's emit_nvtx writes after the name. Sizes are also looked at as JSON.
+# N7: PyTorch's emit_nvtx writes this after the name. Sizes are also parsed as JSON.
 PAIR = r"\([0-9]+, ?[0-9]+\)"
 EMITTED = re.compile(
     r"(?:, seq = (?P<seq>[0-9]+))?(?:, op_id = (?P<id>[0-9]+))?(?:, sizes = (?P<sizes>\[[-0-9, \[\]]*\]))?"
@@ -68,14 +68,14 @@ class Row(oracle.Event):
 class Part(oracle.File):
     process: int = None
     marks: list = field(default_factory=list)
-    events: int = 0  # of its tables (G9), rows or not; the first part also has those that no part has
+    events: int = 0  # from its tables (G9), with or without rows; the first part also has rows without a part
     skipped: int = 0
-    problems: Counter = field(default_factory=Counter)  # those of the tables' values; others are left to other tests
+    problems: Counter = field(default_factory=Counter)  # values in tables; other tests cover other values
 
 
 @dataclass
 class Record:
-    """A row of a table: its values by column, and what the rules make of its ids."""
+    """A row of a table: its values by column, and what its ids stand for by the rules."""
     table: str
     event: int
     values: dict
@@ -104,7 +104,7 @@ class Database:
         self.db.close()
 
     def table(self, name):
-        """The name as it is in this file (N1), or None."""
+        """The table's name in this file (N1), or None."""
         versions = [(int(match[1]), other) for other in self.names
                     if (match := re.fullmatch(re.escape(name) + "_V([0-9]+)", other))]
         return name if name in self.names else max(versions)[1] if versions else None
@@ -117,13 +117,13 @@ class Database:
         return [row[1] for row in self.db.execute(f'PRAGMA table_xinfo("{table}")') if row[6] == 0]
 
     def require(self, name, columns):
-        """One of the columns must be there (G8, N2)."""
+        """Requires one of the columns (G8, N2)."""
         table = self.table(name)
         if table is not None and not set(columns) & set(self.columns(table)):
             raise Damaged(f"table {table} has no column {columns[0]}")
 
     def read(self, name, columns):
-        """A dict for each row by rowid, and None for one that is too long (G5)."""
+        """A dict per row by rowid, or None for a row that is too long (G5)."""
         table = self.table(name)
         if table is None:
             return
@@ -140,7 +140,7 @@ class Database:
 
 
 def whole(value):
-    """An integer, or a text that is one (G8)."""
+    """An integer, or a numeric text (G8)."""
     if isinstance(value, str):
         return int64(int(value)) if re.fullmatch("-?(0|[1-9][0-9]*)", value, re.ASCII) else None
     return value if isinstance(value, int) else None
@@ -153,7 +153,7 @@ def text(value):
 # ---- names (N7, N8, N12) --------------------------------------------------
 
 def emitted(name):
-    """(NAME, match) of a text that emit_nvtx wrote, else (text, None)."""
+    """(NAME, match) for a text from emit_nvtx, otherwise (text, None)."""
     for comma in re.finditer(", ", name):
         match = EMITTED.fullmatch(name, comma.start())
         if match and (match["sizes"] is None or is_list(match["sizes"])):
@@ -172,7 +172,7 @@ def marker(name):
 
 
 def is_list(sizes):
-    """Whether it is a list of lists and integers, with a space after a comma or none."""
+    """Whether it is a list of lists and integers, with or without a space after each comma."""
     try:
         json.loads(sizes)
     except ValueError:
@@ -209,7 +209,7 @@ def copy_name(kind, source, target):
 # ---- args (G10, N13) ------------------------------------------------------
 
 def object_of(pairs):
-    """JSON of what is not NULL; a value that is a str is JSON already."""
+    """A JSON object of the values that are not NULL; a str is JSON already."""
     made = [f"{json.dumps(key)}:{value if isinstance(value, str) else json.dumps(value, separators=(',', ':'))}"
             for key, value in pairs if value is not None]
     return "{" + ",".join(made) + "}" if made else None
@@ -256,7 +256,7 @@ def device_args(record, row, device):
 # ---- parts (N3 to N6) -----------------------------------------------------
 
 class Export:
-    """All that the parts of a database are made from."""
+    """The common source of all parts of a database."""
 
     def __init__(self, db):
         self.db = db
@@ -357,7 +357,7 @@ class Export:
     # ---- rows ----
 
     def fill(self, part, records):
-        devices = {}  # of each context (N11)
+        devices = {}  # for each context (N11)
         for record in records:
             if record.table in WORK and whole(record.values["deviceId"]) is not None:
                 devices.setdefault(whole(record.values["contextId"]), whole(record.values["deviceId"]))
@@ -491,13 +491,13 @@ def path_of(file):
 
 
 def list_directory(path):
-    """The files that a directory is read from (G1)."""
+    """The files of a directory that are read (G1)."""
     names = [name for name in os.listdir(path) if name.endswith((".sqlite", ".sqlite3", ".db")) and name[0] != "."]
     return sorted({*oracle.list_directory(path), *(oracle.joined(path, name) for name in names)}, key=os.fsencode)
 
 
 def read_trace(path):
-    """The trace of a directory, or of a file; in a directory other databases are passed over (T16)."""
+    """The trace of a directory or a file; in a directory, other databases are skipped (T16)."""
     paths = list_directory(path) if os.path.isdir(path) else [path]
     files = []
     for each in paths:

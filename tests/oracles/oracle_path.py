@@ -1,7 +1,7 @@
-"""A second reading of the rules of the critical path, P1 to P8.
+"""An independent implementation of the rules of the critical path, P1 to P8.
 
-Independent of the extension, word for word and slow: of each instant it asks all events what they are. Only for few
-events, whose times are multiples of UNIT.
+It is word for word and slow: for each instant it examines all events. Use it only for few events, with times that are
+multiples of UNIT.
 
     paths(read_trace("runs/a").files[0], document["traceEvents"], "device")
     # {iteration: [(kind, event, start, end)]}, joined
@@ -22,7 +22,7 @@ def named(row, word):
 
 
 def joined(parts):
-    """Parts of one kind and event that follow each other, as one."""
+    """Joins consecutive parts of one kind and event."""
     result = []
     for kind, event, start, stop in parts:
         if result and result[-1][:2] == (kind, event) and result[-1][3] == start:
@@ -73,7 +73,7 @@ class Graph:
         return inside is not None and (oracle.is_call(inside) or inside.cat in OPERATORS)
 
     def label(self, thread, instant):
-        """The event that is named: the innermost call, else operator, else event."""
+        """The event that gives the name: the innermost call, otherwise operator, otherwise event."""
         holding = self.holding(thread, instant)
         if not holding:
             return None
@@ -85,7 +85,7 @@ class Graph:
 
     # P6.1
     def told(self, call):
-        """(sync event, stream, limit) that a sync event with args tells of a call."""
+        """(sync event, stream, limit) from a call's sync event with args."""
         for sync in self.file.rows:
             if sync.cat == "cuda_sync" and sync.link == call.event:
                 args = self.events[sync.event].get("args") or {}
@@ -124,7 +124,7 @@ class Graph:
 
     # P4, P5
     def cause(self, work):
-        """(work or thread, when the path goes on there, whether it is a thread)"""
+        """(work or thread, the time at which the path continues there, whether it is a thread)"""
         start, found = work.ts_ns, None
         before = [other for other in self.work if end(other) <= start]
         found = self.latest(other for other in before if thread_of(other) == thread_of(work)
@@ -142,11 +142,11 @@ class Graph:
 
     # P7.1
     def works_of_call(self, call):
-        """All that a call waits for."""
+        """All work that a call waits for."""
         if named(call, "Synchronize"):
             works = [work for work in self.work if self.launched(work) < call.ts_ns]
             told = {sync.event: (sync.pid, stream, limit) for sync, stream, limit in self.told(call)}
-            for sync in self.file.rows:  # the first that tells a stream
+            for sync in self.file.rows:  # the first one that names a stream
                 if sync.cat != "cuda_sync" or sync.link != call.event:
                     continue
                 if sync.event in told:
@@ -175,7 +175,7 @@ class Graph:
 
     # P8
     def other_thread(self, after, upto):
-        """(thread, instant) that was at work last, after one instant and before another."""
+        """(thread, instant) that was active last, after one instant and before another."""
         instant = upto
         while instant > after:
             active = []
@@ -237,6 +237,6 @@ class Graph:
 
 
 def paths(file, events, clock):
-    """`events` are the traceEvents of its document."""
+    """`events` are the document's traceEvents."""
     graph = Graph(file, events, clock)
     return {window.iteration: graph.path(window) for window in graph.windows}

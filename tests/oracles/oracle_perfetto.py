@@ -1,4 +1,4 @@
-"""Perfetto's traces by the rules U of sql/RULES.md, read from the bytes and as plainly as possible."""
+"""An independent and plain reader of Perfetto traces, by the rules U1 to U12, from the bytes."""
 
 import gzip
 import json
@@ -6,7 +6,7 @@ import math
 import struct
 
 CLEARED, NEEDS_STATE = 1, 2
-NEVER = -1 << 63  # of an event without a time
+NEVER = -1 << 63  # for an event without a time
 PHASES = {1: "X", 2: "E", 3: "i", 4: "C"}
 CATEGORIES = {
     "Memcpy": "gpu_memcpy",
@@ -36,7 +36,7 @@ def varint(data, at):
 
 
 def fields(data):
-    """(number, value) of a message: integers, bytes, or 8 and 4 bytes of fixed size as such."""
+    """(number, value) of a message: integers, bytes, or the raw 8 and 4 bytes of fixed sizes."""
     at, found = 0, []
     while at < len(data):
         key, at = varint(data, at)
@@ -69,7 +69,7 @@ def text(value):
 
 
 def packed(value):
-    """The integers of a repeated field: one, or several that are packed."""
+    """The integers of a repeated field, packed or not."""
     found, at = [], 0
     while isinstance(value, bytes) and at < len(value):
         number, at = varint(value, at)
@@ -84,7 +84,7 @@ class Sequence:
 
 
 class Trace:
-    """The rows of a trace: dicts, in the order of the file."""
+    """The rows of a trace as dicts, in file order."""
 
     def __init__(self, path):
         with open(path, "rb") as file:
@@ -105,7 +105,9 @@ class Trace:
         self.mend()
 
     def mend(self):
-        """I2, as far as packets have it: what ends too long after all others begin has no duration that is its own."""
+        """I2, as far as packets allow: an event that ends too long after all others begin has no duration of its
+        own.
+        """
         timed = [row for row in self.rows if row["ph"] in "XB" and row["ts"] is not None]
         starts = [row["ts"] for row in timed]
         for row in timed:

@@ -1,8 +1,8 @@
-"""A second reading of the rules by which databases of rocprofv3 are read: R.
+"""An independent reader of rocprofv3 databases, by rules R1 to R9.
 
-As oracle_nsys, whose reading of databases and of the texts of emit_nvtx it shares.
+It shares the reading of databases and of emit_nvtx texts with oracle_nsys.
 
-    trace = read_trace("results.db")        # a File for each process
+    trace = read_trace("results.db")        # a File per process
     trace.files[0].rows                     # the rows of trace_events; .marks are those of phase i
 """
 import contextlib
@@ -16,7 +16,7 @@ from oracle_nsys import (Database, Part, Row, STEP_WORDS, bandwidth, emitted, is
 
 REGION, DISPATCH, COPY, SAMPLE = TABLES = ("rocpd_region", "rocpd_kernel_dispatch", "rocpd_memory_copy", "rocpd_sample")
 AXES = ("x", "y", "z")
-NEW = ("track_id", "start_id", "end_id")  # of schema 4
+NEW = ("track_id", "start_id", "end_id")  # in schema 4
 COLUMNS = {
     REGION: ("start", "end", "pid", "tid", "name_id", "event_id", *NEW),
     DISPATCH: (*NEW, "start", "end", "agent_id", "kernel_id", "queue_id", "stream_id", "event_id",
@@ -31,11 +31,11 @@ COPIES = {f"MEMORY_COPY_{a}_TO_{b}": f"Memcpy {PLACES[a][0]}to{PLACES[b][0]} ({P
 
 
 class Unknown(ValueError):
-    """A schema that is not read (R1)."""
+    """An unsupported schema (R1)."""
 
 
 def member(document, key):
-    """A member of a text that is a JSON object, or None."""
+    """A member of a JSON object in text form, or None."""
     try:
         object_ = json.loads(document)
     except (TypeError, ValueError, RecursionError):
@@ -57,7 +57,7 @@ def lower(name):
 
 
 def category(name):
-    """Of a region or a sample, by the name of its event's category in small letters (R5)."""
+    """The category of a region or a sample: the lower-case name of its event's category (R5)."""
     for begin, result in (("hip_", "cuda_runtime"), ("hsa_", "cuda_driver"), ("marker_", "user_annotation")):
         if name is not None and name.startswith(begin):
             return result
@@ -115,7 +115,7 @@ class Process:
         return self.strings.get(whole(value))
 
     def event(self, values):
-        """(category in small letters, correlation, message) of the event of a row."""
+        """(lower-case category, correlation, message) of a row's event."""
         event = self.events.get(whole(values["event_id"]))
         if event is None:
             return None, None, None
@@ -126,7 +126,7 @@ class Process:
         return whole(agent["type_index"]) if agent else None
 
     def fill(self, part, first_event):
-        """The rows of the part; gives the number of the next event (G9)."""
+        """Adds the rows of the part; returns the number of the next event (G9)."""
         number, texts = first_event, {}
         for table in TABLES:
             required = "timestamp" if table == SAMPLE else "start"
@@ -149,7 +149,7 @@ class Process:
         return number
 
     def fill_in(self, values):
-        """What schema 4 keeps in other tables (R9)."""
+        """Adds the columns that schema 4 has in other tables (R9)."""
         for column in ("start", "end", "timestamp"):
             if column + "_id" in values and whole(values[column]) is None:
                 values[column] = self.timestamps.get(whole(values[column + "_id"]))
@@ -183,7 +183,7 @@ class Process:
         return True
 
     def head(self, row, values, agent):
-        """What dispatches and copies have in common."""
+        """The columns that dispatches and copies share."""
         row.device, row.pid = "GPU", self.device(agent)
         row.tid = row.stream = whole(values["stream_id"])
         row.correlation = self.event(values)[1]

@@ -1,6 +1,4 @@
-"""A second reading of the rules by which rocprofv3's JSON is read: R10 to R14.
-
-As oracle_rocpd, whose names it shares.
+"""An independent reader of rocprofv3's JSON, by rules R10 to R14. It shares names with oracle_rocpd.
 
     trace = read_trace("908_results.json.gz")
 """
@@ -33,7 +31,7 @@ def text(value):
 
 
 class Tool:
-    """What one process wrote."""
+    """The output of one process."""
 
     def __init__(self, document):
         self.document = document

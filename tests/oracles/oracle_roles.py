@@ -1,5 +1,6 @@
-"""A second reading of what an event is: what its category says, and the names of processes and threads (T9, T10), and
-whether it is a step of the profiler (T11)."""
+"""An independent implementation of the roles of events, from categories and the names of processes and threads (T9,
+T10), and of profiler steps (T11).
+"""
 import functools
 import re
 
@@ -11,12 +12,12 @@ XLA_OPS = ("XLA Ops", "Sparse Core Ops")
 
 
 def is_known(process):
-    """Whether the name of a process is one of those of T9.2, or of XLA's host (T10.1)."""
+    """Whether the name of a process is listed in T9.2, or is XLA's host (T10.1)."""
     return process.startswith((*XLA_PROCESSES, "/host:")) or process in ASCEND_PROCESSES
 
 
 def works(process, names, names_in_process):
-    """Whether a thread of a device does its work (T9.5, T9.6)."""
+    """Whether a device's thread runs its work (T9.5, T9.6)."""
     if process in ASCEND_PROCESSES:
         return process == "Ascend Hardware" or (
             process in ("Communication", "HCCL") and any("Communication" in name for name in names))

@@ -1,6 +1,5 @@
-"""A second reading of rules L5 and C20: what runs more or less often, and operators whose kernels run in graphs.
-
-Independent of the extension but for its events, steps and stable names, word for word and slow.
+"""An independent implementation of rules L5 and C20: operators that run more or less often, and operators whose kernels
+run in graphs. It is word for word and slow, and shares only events, steps and stable names.
 """
 import itertools
 import statistics
@@ -8,12 +7,12 @@ from collections import Counter, defaultdict, namedtuple
 
 from oracle_moved import same_names
 
-Row = namedtuple("Row", "start end event thread window key file link")  # end: negative, so that outer rows go first
+Row = namedtuple("Row", "start end event thread window key file link")  # end: negative, so that outer rows come first
 Work = namedtuple("Work", "kernel window dur around launched_in graph")  # around: operators, from outer to inner
 
 
 def running(rows):
-    """{row: the rows of its thread that are further out and hold its start, from outer to inner}"""
+    """{row: the outer rows on its thread that contain its start, outermost first}"""
     found, threads = {}, defaultdict(list)
     for row in sorted(rows):
         threads[row.thread] = [each for each in threads[row.thread] if -each.end > row.start]
@@ -69,7 +68,7 @@ class Side:
 
 
 def sides_of(db, control, test, same_device, ranks=None, iterations=None):
-    """Both sides, with the names that theirs are the same as."""
+    """Both sides, with the equivalents of their names."""
     sides = [Side(db, trace, ranks, iterations) for trace in (control, test)]
     for kind in ("operator", "kernel"):
         has = defaultdict(set)
@@ -87,7 +86,7 @@ def sides_of(db, control, test, same_device, ranks=None, iterations=None):
 
 
 def ranges(keys_of, sides):
-    """{key: the sorted counts of all windows, of both sides}; keys_of(side) gives (key, window)."""
+    """{key: the sorted counts in all windows, of both sides}; keys_of(side) yields (key, window)."""
     counts = [Counter(keys_of(side)) for side in sides]
     return {key: tuple(sorted(counts[i][key, window] for window in sides[i].windows) for i in (0, 1))
             for key in {key for each in counts for key, _ in each}}
@@ -101,7 +100,7 @@ def changed(sides, left_out=((), ())):
 
 
 def to_graphs(sides, number):
-    """{kernel: how often a step of side `number` launches it by itself and the other side in a graph}"""
+    """{kernel: how often a step of side `number` launches it eagerly while the other side uses a graph}"""
     alone, replayed = (ranges(lambda side: [(run.kernel, run.window) for run in side.work if bool(run.graph) == graph],
                               sides) for graph in (False, True))
     found = {}
@@ -114,7 +113,7 @@ def to_graphs(sides, number):
 
 
 def graph_change(sides):
-    """(operators, whether test runs them in graphs, graph launches per step); None: there are none."""
+    """(operators, whether test runs them in graphs, graph launches per step), or None if there are none."""
     found = []
     for number in range(2):
         moved = to_graphs(sides, number)
@@ -132,7 +131,7 @@ def graph_change(sides):
 
 
 def given(sides, keys):
-    """The keys that others gave or took most device time of (L5.7), and those of which graphs did."""
+    """The keys whose device time mostly moved to or from others (L5.7), and those for which graphs took it."""
     moved = to_graphs(sides, 0).keys() | to_graphs(sides, 1).keys()
     everywhere, times, own = Counter(), Counter(), defaultdict(Counter)
     for number, side in enumerate(sides):
@@ -161,7 +160,7 @@ def given(sides, keys):
 
 
 def expected(db, control, test, same_device, ranks=None, iterations=None):
-    """The rows of trace_work_diff, with durations of 4 decimals."""
+    """The rows of trace_work_diff, with durations to 4 decimals."""
     sides = sides_of(db, control, test, same_device, ranks, iterations)
     if not sides[0].windows or not sides[1].windows:
         return []

@@ -1,6 +1,5 @@
-"""A second reading of the rules about serving traces: like with like (A13) and replayed graphs (A14 to A16).
-Steps by annotation (T20 to T22) are in oracle_marks.py, T23 in oracle.py, what the names of steps say in
-oracle_names.py.
+"""An independent implementation of the rules about serving traces: like with like (A13) and replayed graphs (A14 to
+A16). oracle_marks.py has steps by annotation (T20 to T22), oracle.py has T23, and oracle_names.py the names of steps.
 
     trace = oracle.read_trace("runs/a")
     Replayed(trace.files[0])                            # an oracle_steps.Attributed that knows graphs
@@ -8,7 +7,7 @@ oracle_names.py.
     diff(side(trace, "steady"), side(other, "steady"))  # {(class, name): DiffRow}, exact
     graph_diff(replays_of(trace), replays_of(other))    # [GraphRow]
 
-Times are integer nanoseconds or fractions of them; None is SQL's NULL. Independent of the extension, and slow.
+Times are integer nanoseconds or fractions of them; None is SQL's NULL. It is slow.
 """
 from collections import Counter, defaultdict, namedtuple
 from fractions import Fraction
@@ -18,7 +17,7 @@ import oracle_steps
 from oracle_steps import OPERATORS, end, kind, label, stable, takes_part, thread_of
 
 Replay = namedtuple("Replay", "file launch work")  # work in the order of A14.2
-Capture = namedtuple("Capture", "names labels rank", defaults=(None,))  # a name and a label by level, for each launch
+Capture = namedtuple("Capture", "names labels rank", defaults=(None,))  # for each launch, a name, and a label by level
 
 
 # ---- A14 ------------------------------------------------------------------
@@ -44,7 +43,7 @@ def sequence(replay):
 
 
 class Replayed(oracle_steps.Attributed):
-    """A file in which replayed work has its own name, or the owner that a capture says."""
+    """A file in which replayed work has its own name, or the owner from a capture."""
 
     def __init__(self, file, captured=None):
         super().__init__(file)
@@ -72,7 +71,7 @@ class Replayed(oracle_steps.Attributed):
 # ---- A15 ------------------------------------------------------------------
 
 def name_captured(call):
-    """A list of the name of the work that a call captures, which may be None; [] if it captures none."""
+    """[name of the work that a call captures, possibly None], or [] if it captures none."""
     name = call.name or ""
     if "Memcpy" in name or "Memset" in name:
         return ["Memcpy" if "Memcpy" in name else "Memset"]
@@ -80,7 +79,7 @@ def name_captured(call):
 
 
 def captures(trace):
-    """The captured sequences of a trace: its files in order, in them by the start of the capture."""
+    """The captured sequences of a trace: by file, then by the start of the capture."""
     found = [capture._replace(rank=file.rank) for file in trace.files for capture in captures_of(file)]
     if not found:
         raise oracle.Refused("nothing is captured")
@@ -88,7 +87,9 @@ def captures(trace):
 
 
 def without_inner(calls):
-    """Calls, without those that start inside of one that captures: the driver's in the runtime's."""
+    """Calls without those that start inside another capturing call, because the runtime's calls contain the
+    driver's.
+    """
     def inside(call, other):
         return (other is not call and name_captured(other) and other.dur_ns is not None
                 and (other.ts_ns, -other.dur_ns, other.event) < (call.ts_ns, -(call.dur_ns or 0), call.event)
@@ -143,7 +144,7 @@ def match(names, capture):
 
 
 def owners(of_file, captured):
-    """{event: {level: label}} of the work of replays that match a capture."""
+    """{event: {level: label}} for the work of replays that match a capture."""
     result, seen = {}, Counter()
     for replay in of_file:
         names = tuple(map(name_replayed, replay.work))
@@ -163,7 +164,7 @@ DiffRow = namedtuple("DiffRow", "control test diff within mix")
 
 
 def parts(trace, ranks=None, wanted="steady", level="op", clock="device", captured=None):
-    """[(rank, step, stratum, {(class, name): ns})]: the windows chosen of a trace."""
+    """[(rank, step, stratum, {(class, name): ns})] for the selected windows of a trace."""
     chosen = oracle.choose_ranks(trace, ranks)
     files = [file for file in trace.files if file.rank in chosen]
     pairs = oracle.choose_steps(files, wanted)
@@ -180,12 +181,12 @@ def parts(trace, ranks=None, wanted="steady", level="op", clock="device", captur
 
 
 def side(*arguments, **others):
-    """[(stratum, {(class, name): ns})] of the same."""
+    """[(stratum, {(class, name): ns})] for the same windows."""
     return [part[2:] for part in parts(*arguments, **others)]
 
 
 def diff(control, test):
-    """{(class, name): DiffRow} of two sides, in ns a window."""
+    """{(class, name): DiffRow} for two sides, in ns per window."""
     counts = [Counter(stratum for stratum, _ in windows) for windows in (control, test)]
     sums = [defaultdict(Counter), defaultdict(Counter)]
     for windows, by_row in zip((control, test), sums):
@@ -217,7 +218,7 @@ GraphRow = namedtuple("GraphRow", "graph control_position test_position name cha
 
 
 def replays_of(trace, ranks=None, wanted="steady"):
-    """{sequence: [replay]} of the replays whose launches are in the steps chosen."""
+    """{sequence: [replay]} for the replays launched in the selected steps."""
     chosen = oracle.choose_ranks(trace, ranks)
     files = [file for file in trace.files if file.rank in chosen]
     pairs = oracle.choose_steps(files, wanted)
@@ -234,7 +235,7 @@ def total(group):
 
 
 def pairs_of(control, test):
-    """[(sequence or None, sequence or None)]: equal sequences, then the others by total time."""
+    """[(sequence or None, sequence or None)]: equal sequences first, then the others by total time."""
     def by_time(side, names):
         return sorted(names, key=lambda name: (-total(side[name]), order(side[name])))
 
@@ -252,7 +253,7 @@ def pairs_of(control, test):
 
 
 def order(group):
-    """Of replays of a sequence: when the first one was launched."""
+    """The launch time of the first replay of a sequence."""
     return min((replay.launch.ts_ns, replay.file.path, replay.launch.event) for replay in group)
 
 
@@ -285,7 +286,7 @@ def mean(group, position):
 
 
 def graph_diff(control, test):
-    """The rows of trace_graph_diff, from what replays_of gives for each side."""
+    """The rows of trace_graph_diff, from the results of replays_of for each side."""
     result = []
     for graph, (left, right) in enumerate(pairs_of(control, test)):
         for i, j in aligned(left or (), right or ()):

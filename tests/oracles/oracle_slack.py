@@ -1,7 +1,7 @@
-"""Rule P9 by brute force: makes one thing of a step longer, and goes through the step again, from its start on.
+"""Rule P9 by brute force: makes one part of a step longer and replays the step from its start.
 
-Independent of the extension: the nodes are device work and every UNIT of every thread, and what each waits for is found
-by the rules P4 to P8 as oracle_path.py reads them. Only for few events, whose times are multiples of UNIT.
+Nodes are device work and every UNIT of every thread. Their dependencies follow the rules P4 to P8 in oracle_path.py.
+Use it only for few events, with times that are multiples of UNIT.
 
     replay = Replay(oracle_path.Graph(file, events, "device"), window)
     replay.moves(("work", 7), 5000)            # whether the step ends later if event 7 takes 5 us longer
@@ -17,7 +17,7 @@ from oracle_steps import OPERATORS, end, innerness, thread_of
 class Replay:
     def __init__(self, graph, window):
         self.graph, self.window = graph, window
-        self.order, self.known = [], {}  # nodes, what they wait for first; {node: index}
+        self.order, self.known = [], {}  # nodes in dependency order; {node: index}
         self.works = [work for work in graph.work if window.start < end(work) <= window.end]
         self.handed = lru_cache(None)(graph.other_thread)
         self.ends = [self.node(("work", work.event)) for work in self.works] if graph.device else []
@@ -26,7 +26,7 @@ class Replay:
         self.ends = [each for each in self.ends if each is not None]
 
     def node(self, key):
-        """The index of a node; None if it is at the start of the step or before."""
+        """The index of a node; None at or before the start of the step."""
         kind, *what = key
         at = end(self.graph.rows[what[0]]) if kind == "work" else what[1]
         if at <= self.window.start:
@@ -39,7 +39,7 @@ class Replay:
         return self.known[key]
 
     def work(self, event):
-        """(the instant until which work X waits, [(node, when it came)])"""
+        """(the instant until which work X waits, [(node, when it arrived)])"""
         graph, work = self.graph, self.graph.rows[event]
         found, ready, is_thread = graph.cause(work)
         waits = list(graph.stream_waits(work))
@@ -62,7 +62,7 @@ class Replay:
         return max(holding, key=innerness, default=None), max(labels, key=innerness, default=None)
 
     def start(self, thread, instant):
-        """Where the stretch begins that holds an instant; not before all events."""
+        """The start of the stretch that contains an instant, at the earliest that of all events."""
         start, stretch = instant, self.stretch(thread, instant)
         while start > self.graph.first and self.stretch(thread, start - UNIT) == stretch:
             start -= UNIT
@@ -89,11 +89,11 @@ class Replay:
             causes = [] if work is None else causes
         if work is not None and ready == at:
             return ready, causes + [(("thread", thread, start), start)]
-        # the thread's own time comes after what it waited for: as late as it does
+        # the thread's own time follows its awaited work with the same delay
         return ready, causes + [(("thread", thread, before), ready)]
 
     def moves(self, key, longer):
-        """Whether the step ends later if one node takes so many ns longer."""
+        """Whether the step ends later if one node takes this many ns longer."""
         key, late = self.known.get(key), []
         for number, (_, ready, causes) in enumerate(self.order):
             delay = max([when + late[cause] - ready for cause, when in causes], default=0)

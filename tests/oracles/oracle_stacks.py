@@ -1,15 +1,14 @@
-"""A second reading of the rule of call stacks (T5): who is below whom on a
-thread, how deep, and how long an event runs by itself.
+"""An independent implementation of call stacks (T5): parents and depths on a thread, and self times.
 
-Independent of the extension, and twice: `defined` is the rule word for word and
-slow, `swept` goes once through a thread; the tests hold them against each other.
+It does this twice: `defined` is the rule word for word and slow, and `swept` goes once through a thread. The tests
+compare both.
 
     stacks(read_trace("runs/a").rows)       # {(file, event): Place}
     busy(rows)                              # {thread: ns}
     sums(trace, stacks(trace.rows), "all", "all")   # self times by the rows of trace_ops
 
-A row is anything with file, event, cat, pid, tid, ts_ns and dur_ns. Times are
-integer nanoseconds; None is SQL's NULL.
+A row is any object with file, event, cat, pid, tid, ts_ns and dur_ns. Times are integer nanoseconds; None is SQL's
+NULL.
 """
 from collections import Counter, defaultdict, namedtuple
 
@@ -24,7 +23,7 @@ def takes_part(row):
 
 
 def threads(rows):
-    """{(file, pid, tid): the rows that take part}"""
+    """{(file, pid, tid): the rows that count}"""
     result = defaultdict(list)
     for row in rows:
         if takes_part(row):
@@ -33,17 +32,17 @@ def threads(rows):
 
 
 def end(row):
-    """The first instant that the row does not hold any more."""
+    """The first instant after the row."""
     return row.ts_ns + (row.dur_ns or 0)
 
 
 def innerness(row):
-    """Greater for the inner one of two: later start, then shorter, then later in the file."""
+    """Greater for the inner of two rows: later start, then shorter, then later in the file."""
     return row.ts_ns, -(row.dur_ns or 0), row.event
 
 
 def defined(rows):
-    """{event: Place} of one thread by the rule's words. Looks at every instant: only for small times."""
+    """{event: Place} for one thread, word for word. It examines every instant, so times must be small."""
     def innermost(candidates):
         return max(candidates, key=innerness, default=None)
 
@@ -64,15 +63,16 @@ def defined(rows):
 
 
 def swept(rows):
-    """{event: Place} of one thread, from its outer rows to its inner ones.
+    """{event: Place} for one thread, from its outer rows to its inner ones.
 
-    The open rows stand in that order, so the last that has not ended is the innermost. One that
-    has ended below it stays until it comes to the end of the list."""
+    The open rows are in that order, so the last unfinished one is the innermost. A finished row below it stays until it
+    reaches the end of the list.
+    """
     parents, depths, own = {}, {}, Counter()
     opened, now = [], None  # (end, event)
 
     def run_to(instant):
-        """Gives the time from now on to who is innermost in it; afterwards the last open row holds the instant."""
+        """Gives the time from now on to the innermost row; afterwards the last open row contains the instant."""
         nonlocal now
         while opened:
             until, event = opened[-1]
@@ -106,7 +106,7 @@ def stacks(rows, find=swept):
 
 
 def union(rows):
-    """How long any of the rows lasts."""
+    """How long at least one of the rows lasts."""
     length, reached = 0, -2**63
     for start, stop in sorted((row.ts_ns, end(row)) for row in rows):
         length += max(0, stop - max(start, reached))
@@ -128,7 +128,7 @@ def sums(trace, places, ranks=None, wanted=None, device_type="ALL"):
 
 
 def differences(control, test, spell=str):
-    """{name: ns} from the sums of two sides; names alike to `spell` are one."""
+    """{name: ns} from the sums of two sides; `spell` maps equivalent names to one."""
     result = Counter()
     for sign, side in ((-1, control), (1, test)):
         for (*_, name), own in side.items():

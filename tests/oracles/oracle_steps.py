@@ -1,7 +1,7 @@
-"""A second reading of the rules by which the time of steps is attributed: A1 to A11.
+"""An independent implementation of the attribution of step time, A1 to A12.
 
-Independent of the extension, word for word and slow: it asks of every instant where it belongs, between any two
-instants at which an event starts or ends of one. Only for few events.
+It is word for word and slow: between any two neighbouring starts or ends of events, it looks up the part of the
+instant. Use it only for few events.
 
     attribute(read_trace("runs/a").files[0], "device", None)    # {level: {(iteration, class, name): ns}}
     windows(steps, ends, "device", (first, last), thread)       # [Window]
@@ -41,15 +41,14 @@ def stable(name):
 
 
 def kind(work):
-    """trace_kernel_type with a category, of device work."""
+    """trace_kernel_type of device work with a category."""
     return kernel_type(work.name, work.cat)
 
 
 # ---- A2 -------------------------------------------------------------------
 
 def backlog(rows):
-    """Device work launched before the recording: without a link, and before the first work of its (pid, tid) with
-    one."""
+    """Device work from before the recording: without a link, and before the first linked work on its (pid, tid)."""
     linked = defaultdict(list)
     for row in rows:
         if oracle.is_device_work(row) and row.link is not None and row.ts_ns is not None:
@@ -59,9 +58,10 @@ def backlog(rows):
 
 
 def windows(steps, ends, clock, span, busiest, backlog):
-    """The windows of a file: steps are (number, start, end, thread); ends is {number: latest end of device work}, or
-    None without device work; span is the first and the last instant of any event; busiest is the thread asked where
-    there are no steps; backlog is (start, end) of what was launched before the recording."""
+    """The windows of a file. steps are (number, start, end, thread); ends is {number: latest end of device work}, or
+    None without device work; span is the first and the last instant of any event; busiest is the thread to use without
+    steps; backlog is (start, end) of work launched before the recording.
+    """
     if not steps:
         return [] if None in span else [Window(None, *span, busiest)]
     by_number = defaultdict(list)
@@ -108,7 +108,7 @@ def innerness(row):
 
 
 def label(holding, level):
-    """The name for a thread at an instant, from the host events that hold it."""
+    """A thread's name at an instant, from the host events that contain it."""
     found = labelling(holding, level)
     return stable(found.name) if found else None
 
@@ -131,7 +131,7 @@ def labelling(holding, level):
 
 
 def of_xla(work, launch):
-    """A17: {level: label} of device work; {} if XLA says nothing of it."""
+    """A17: {level: label} for device work; {} without information from XLA."""
     if work.hlo_op is None or work.correlation is None or launch is None:
         return {}
     graph = oracle.is_call(launch) and "GraphLaunch" in (launch.name or "")
@@ -148,7 +148,7 @@ def is_frame(row):
 
 
 def is_own_frame(row):
-    """Whether a frame is of neither PyTorch nor the standard library, told by its path as the test's names have it."""
+    """Whether a frame is outside PyTorch and the standard library, by the paths in the test's names."""
     path = re.match(r"([^<(][^(]*)\([0-9]+\): .", row.name)
     return is_frame(row) and path is not None and re.split(r"[/.]",
                                                            path[1])[0] not in ("torch", "threading", "contextlib")
@@ -160,7 +160,7 @@ COPIES_THAT_WAIT = ("cudaMemcpy", "hipMemcpy", "hipMemcpyWithStream")
 
 
 class Attributed:
-    """A file in which instants can be asked for."""
+    """A file whose instants can be looked up."""
 
     def __init__(self, file):
         self.rows = {row.event: row for row in file.rows}
@@ -177,14 +177,14 @@ class Attributed:
 
     @staticmethod
     def steps_are_work(file):
-        """A11.1: steps of a pattern that have one name, and in none of which another event of its thread starts."""
+        """A11.1: the steps of a pattern all have one name, and no other event on their threads starts inside them."""
         marks = [mark.row for mark in file.step_marks]
         return (file.by_pattern and len(marks) > 1 and len({row.name for row in marks}) == 1 and not any(
             row.device == "CPU" and takes_part(row) and row.event != mark.event and thread_of(row) == thread_of(mark)
             and mark.ts_ns <= row.ts_ns < end(mark) for mark in marks for row in file.rows))
 
     def replays_not_recorded(self, file):
-        """A4: (start, end) of the time of each graph launch whose kernels are not there; end is None for ever."""
+        """A4: (start, end) for each graph launch without kernels; end is None if it never ends."""
         graphs = [row for row in file.rows if oracle.is_call(row) and "GraphLaunch" in (row.name or "")
                   and row.ts_ns is not None]
         recorded = {row.correlation for row in graphs if row.link is not None}
@@ -200,12 +200,12 @@ class Attributed:
         return [row for row in self.threads.get(thread, ()) if row.ts_ns <= instant < end(row)]
 
     def step_at(self, instant):
-        """T11.1: the number of the step that holds an instant."""
+        """T11.1: the number of the step that contains an instant."""
         holding = [step for step in self.steps if step.ts_ns <= instant < step.end_ns]
         return max(holding, key=lambda step: (step.ts_ns, step.event)).iteration if holding else None
 
     def gap(self, thread, instant):
-        """A5.4: the name of an instant at which a thread is in nothing."""
+        """A5.4: the name of an instant at which a thread is in no event."""
         step = self.step_at(instant)
         if self.steps and step is None:
             return None
@@ -219,7 +219,7 @@ class Attributed:
         return f"before {stable(after.name)}" if after else f"after {stable(before.name)}" if before else None
 
     def function(self, thread, holding):
-        """L4.5: of the events that hold an instant, at which a thread is in nothing but frames."""
+        """L4.5: the function among the events that contain an instant, when the thread is only in frames."""
         found = min((row for row in holding if is_own_frame(row) and self.is_within_gap(thread, row)), default=None,
                     key=innerness)
         return found and re.sub(r"^(?:[^(]*/)?([^(/]*)\([0-9]+\)", r"\1", found.name)
@@ -232,8 +232,7 @@ class Attributed:
                     bound for bound in bounds if frame.ts_ns < bound < end(frame)))}) == 1)
 
     def host(self, threads, instant, level):
-        """A5: the first of the threads in which something is recorded says what; the last is that of the host's
-        step."""
+        """A5: the first thread with a recorded event decides; the host's step thread is last."""
         classes = ("idle_call", "idle_host", "idle_unrecorded") if self.work else ("call", "host", "unrecorded")
         for thread in threads:
             holding = self.holding(thread, instant)
@@ -246,7 +245,7 @@ class Attributed:
         return classes[2], self.gap(threads[-1], instant)
 
     def label(self, holding, level, otherwise=lambda: None, work=None):
-        """L4 with level 'top_name', where `work` is the name of case 3 and `otherwise` gives cases 5 and 6."""
+        """L4 with level 'top_name', where `work` is the name in case 3 and `otherwise` gives cases 5 and 6."""
         found = label(holding, "top_op" if level == "top_name" else level)
         if level != "top_name" or not found or labelling(holding, "top_op").cat != "python_function":
             return found
@@ -273,7 +272,7 @@ class Attributed:
         return stable(work.name) if level == "top_name" and found is None else found
 
     def idle(self, window, instant, level):
-        """A4 to A7, of an instant at which no device work runs."""
+        """A4 to A7, for an instant without device work."""
         if any(start <= instant and (until is None or instant < until) for start, until in self.lost):
             return "idle_unrecorded", None
         coming = [row for row in self.work if row.ts_ns > instant]
@@ -292,7 +291,7 @@ class Attributed:
         return "idle_wait", self.of_launch(launch, level)
 
     def at(self, window, instant, level):
-        """(class, name) of an instant."""
+        """(class, name) for an instant."""
         running = [row for row in self.work if row.ts_ns <= instant < end(row)]
         for type_, class_ in CLASSES.items():
             owners = [row for row in running if kind(row) == type_]
@@ -316,8 +315,9 @@ class Attributed:
                 or ("backward" if backward else self.of_work(work, "top_name") if launch else None))
 
     def late(self, window, instant):
-        """L9: the threads of which the first that is in something says what the device would wait for at an instant of
-        class comm; None: the host is not late."""
+        """L9: the threads, of which the first active one names the wait of the device at an instant of class comm; None
+        if the host is not late.
+        """
         launches = [(self.rows[row.link].ts_ns, row.ts_ns, row.event, self.rows[row.link]) for row in self.work
                     if row.ts_ns > instant and kind(row) == "COMPUTATION" and row.link is not None]
         launch = min(launches, default=None, key=lambda each: each[:3])
@@ -331,7 +331,7 @@ class Attributed:
         return threads[launch[0] >= window.end:]
 
     def changes(self, window):
-        """The instants of a window at which anything may change, and its end."""
+        """The instants of a window at which anything can change, and its end."""
         instants = {window.start, window.end}
         for row in self.rows.values():
             if row.ts_ns is not None:
@@ -340,7 +340,7 @@ class Attributed:
 
 
 def attribute(file, clock, chosen, attributed=None, levels=LEVELS):
-    """{level: Counter of ns by (iteration, class, name)} of the windows whose steps are chosen; None: of all."""
+    """{level: Counter of ns by (iteration, class, name)} for the windows of the selected steps; None selects all."""
     result = {level: Counter() for level in levels}
     attributed = attributed or Attributed(file)
     for window in windows_of(file, clock):

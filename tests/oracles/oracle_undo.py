@@ -1,12 +1,13 @@
-"""A second reading of E8.5, E8.6 and E9: what trace_gains and trace_undo say, on top of oracle_gains.py.
+"""An independent implementation of E8.5, E8.6 and E9, the results of trace_gains and trace_undo, on top of
+oracle_gains.py.
 
     gains(model, "op", chosen)    # {(what, class, name, rank): [time, path, half, none]}, ns
     Undone(control, test, chosen, causes, settled, family_of).rows()
-                                  # [(place of the cause, gain, cumulative, half)], ns
+    # [(place of the cause, gain, cumulative, half)], ns
 
-Which causes there are is asked of trace_step_causes (L2: oracle_causes.sql), and what parts of trace_step_path;
-late_on_path() and oracle_moved.py make those of them that causes have (L9, L12). Where there is a cause `synchronized`
-or `moved`, these do not tell of which parts the rest of a kind is: see is_told().
+Causes come from trace_step_causes (L2: oracle_causes.sql), and parts from trace_step_path; late_on_path() and
+oracle_moved.py change the parts that causes use (L9, L12). With a cause `synchronized` or `moved`, the parts behind the
+rest of a kind are unknown: see is_told().
 """
 import json
 import re
@@ -37,7 +38,7 @@ def name_of(lag, level):
 
 
 def binding(model, point):
-    """The edge that binds; ties: the first, of a collective that of the first start."""
+    """The binding edge; ties: the first one, for a collective the edge from the first start."""
     binds = [edge for edge in model.into[point] if model.at[edge.from_] + edge.lag + edge.more == model.at[point]]
     if binds and binds[0].kind in (TRANSFER, WAIT):
         return min((edge for edge in binds if edge.kind == binds[0].kind), key=lambda edge: edge.from_)
@@ -45,7 +46,7 @@ def binding(model, point):
 
 
 def step_end(model, file, window):
-    """The point at which a step ends, and what is left after it."""
+    """The point at which a step ends, and the time after it."""
     key = id(file)
     works = [model.end[key, work.event] for work in model.works[key].all
              if window.iteration is None or work.iteration == window.iteration]
@@ -68,7 +69,7 @@ def step_end(model, file, window):
 
 
 def paths(model, chosen):
-    """[(edge, ns)] of the paths of the chosen steps; edge None: the rest."""
+    """[(edge, ns)] for the paths of the selected steps; edge None is the rest."""
     for window, file in model.ties.ranks[model.ties.reference].windows:
         if window.iteration not in chosen:
             continue
@@ -98,7 +99,7 @@ def gains(model, level, chosen):
             groups["rank", None, None, lag.file.rank].append(lag)
     for rank in model.ties.ranks if len(model.ties.ranks) > 1 else ():
         groups["rank", None, None, rank] += []
-    by_edge = defaultdict(list)  # a copied edge is that of the model with the same ends and kind
+    by_edge = defaultdict(list)  # a copied edge equals the model's edge with the same ends and kind
     for key, lags in groups.items():
         for lag in lags:
             for edge in lag.edges:
@@ -129,7 +130,7 @@ def gains(model, level, chosen):
 # ---- E8.5 -----------------------------------------------------------------
 
 def aligned(a, b):
-    """A16.3: [(place in a, place in b)] of equal ones."""
+    """A16.3: [(place in a, place in b)] for equal elements."""
     most = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
     for i in reversed(range(len(a))):
         for j in reversed(range(len(b))):
@@ -147,7 +148,7 @@ def aligned(a, b):
 
 
 class Side:
-    """What a side runs, by step: of each thread of the host its events, and of each rank its device work."""
+    """A side by step: the events of each host thread, and the device work of each rank."""
 
     def __init__(self, model, chosen):
         self.model, self.steps = model, defaultdict(dict)  # {rank: {iteration: {lane: [row]}}}
@@ -210,7 +211,7 @@ class Side:
 
 
 class Pairs:
-    """Which events are the same: {(file, event) of test: (file, event) of control}, and the steps."""
+    """Equivalent events {(file, event) of test: (file, event) of control}, and the steps."""
 
     def __init__(self, control, test):
         self.of, self.back, self.steps = {}, {}, []
@@ -257,7 +258,7 @@ def repr_none(number):
 # ---- E9 -------------------------------------------------------------------
 
 def part_of_host(attributed, threads, instant):
-    """(class, name) of a part that the first of the threads in which something is recorded tells (L2.1)."""
+    """(class, name) of a part named by the first thread with a recorded event (L2.1)."""
     class_, name = attributed.host(threads, instant, "top_name")
     held = next((found for found in (attributed.holding(each, instant) for each in threads) if found), [])
     annotation = attributed.label(held, "annotation") or ""
@@ -266,8 +267,9 @@ def part_of_host(attributed, threads, instant):
 
 
 def late_on_path(trace, steps):
-    """L9 on the path of a job: {(class, annotation, area, top_op, top_name, op, kernel): ns}, of communication below
-    0."""
+    """L9 on the path of a job: {(class, annotation, area, top_op, top_name, op, kernel): ns} of communication, below
+    0.
+    """
     job, found = oracle_job.Job(trace, "device"), Counter()
     for stretch in job.schedule:
         if stretch.window.iteration not in steps or stretch.queued:
@@ -288,15 +290,16 @@ def late_on_path(trace, steps):
 
 
 def is_told(causes):
-    """Whether the causes tell of which parts each is."""
+    """Whether the parts of each cause are known."""
     rest = any(cause.kind in ("host late", "not recorded", "queued") and (cause.name is None or cause.late_area)
                for cause in causes)
     return not rest or not any(cause.kind in ("synchronized", "moved") for cause in causes)
 
 
 class Cause:
-    """`families` are the area or the family that trace_step_causes names, and the family of that. `replaced` is
-    JSON, `diff` ns of the chosen steps."""
+    """`families` are the area or the family in trace_step_causes, and the family of that. `replaced` is JSON, `diff` is
+    ns in the selected steps.
+    """
 
     def __init__(self, kind_, class_, families, name, rank, replaced, diff):
         self.diff = diff
@@ -323,7 +326,9 @@ class Cause:
 
 
 class Ghost:
-    """Device work that went: not before `host` + lag, nor before `before` (the end of work, or None) + gap."""
+    """Removed device work: at least `lag` after `host`, and at least `gap` after `before` (the end of work, or
+    None).
+    """
 
     def __init__(self, host, lag, before, gap, dur, file, step, owners):
         self.host, self.lag, self.before, self.gap, self.dur = host, lag, before, gap, dur
@@ -332,7 +337,7 @@ class Ghost:
 
 
 class Undone:
-    """`causes`: of trace_step_causes; `settled`: of oracle_moved.settled(); `family_of`: of areas."""
+    """`causes` come from trace_step_causes, `settled` from oracle_moved.settled(), `family_of` maps areas."""
 
     def __init__(self, control, test, chosen, causes, settled, family_of):
         self.control, self.test, self.causes, self.family_of = control, test, causes, family_of
@@ -355,11 +360,12 @@ class Undone:
             self.undo_step(rank, theirs, mine)
         self.chain()
 
-    # ---- what causes are of ----
+    # ---- the parts of causes ----
 
     def add_up(self, settled):
-        """Sets `parts`, {(class, family or chosen area, name)}, the exact `diffs` of causes, and `untold`: those that
-        E9.11 leaves out."""
+        """Sets `parts`, {(class, family or selected area, name)}, the exact `diffs` of causes, and `untold`: the causes
+        left out by E9.11.
+        """
         sums = defaultdict(lambda: [0, 0, 0])
         for place, pair in settled.times.items():
             class_, family, name, _, late_area, *_ = place
@@ -381,11 +387,10 @@ class Undone:
         return any(cause.late_area and late_area in cause.families for cause in self.causes
                    if class_ in ("idle_call", "idle_host", "idle_launch"))
 
-    # ---- whose a lag is ----
+    # ---- the causes of a lag ----
 
     def owners(self, side, edge, only=None):
-        """The causes of a lag (E9.1), those of these classes; None: it is nothing that has a name, as a lag of 0 of the
-        host."""
+        """The causes of a lag (E9.1) with these classes; None: the lag has no name, like a lag of 0 on the host."""
         model = (self.control, self.test)[side]
         if edge is None or edge.kind == HOST and edge.lag == 0:
             return None
@@ -428,13 +433,13 @@ class Undone:
 
     @staticmethod
     def host_threads(lag):
-        """The thread of a lag, and that of the steps, which says what is going on while the other is in nothing."""
+        """The thread of a lag, and the thread of the steps, which gives the name while the other is in no event."""
         windows = lag.model.ties.ranks[lag.file.rank].windows
         main = next((window.thread for window, of in windows if of is lag.file), None)
         return [each for each in (thread_of(lag.row), main) if each is not None]
 
     def causes_of(self, key):
-        """A part is of one cause: of those of its own name, else of the rest."""
+        """A part belongs to one cause: one with its own name, otherwise the rest."""
         found = [i for i, cause in enumerate(self.causes) if cause.has(*key)]
         own = [i for i in found if self.causes[i].name is not None and self.causes[i].kind != "queued"]
         replaced = [i for i in found if self.causes[i].kind == "replaced"]
@@ -473,7 +478,7 @@ class Undone:
         return next((edge for edge in edges if edge.kind in kinds), None)
 
     def edges_of(self, side, key):
-        """(before the begin, before the end) of an event."""
+        """(before the begin, before the end) for an event."""
         model = (self.control, self.test)[side]
         into = self.into if side else self.control.into
         return into[model.begin[key]], into[model.end[key]]
@@ -508,7 +513,7 @@ class Undone:
             self.into[to].append(Edge(from_, to, min(distance, edge.lag) if self.into[to] else distance, THREAD))
 
     def point_back(self, theirs, mine):
-        """{point of control: of test} of the host events of a step that both have."""
+        """{point of control: point of test} for a step's host events on both sides."""
         found = {}
         for lane, (file, rows) in mine.items():
             for row in rows if lane != "device" else ():
@@ -522,15 +527,15 @@ class Undone:
     # ---- steps ----
 
     def add(self, edge, change, owners):
-        """An item; None if nothing changes."""
+        """An item, or None if nothing changes."""
         if edge is None or change == 0:
             return None
         self.items.append([edge, change, set(owners or ())])
         return self.items[-1]
 
     def undo_step(self, rank, theirs, mine):
-        begin_item, end_item = {}, {}      # by event of test: what its points are changed by
-        own_items = defaultdict(list)      # all items of an event of test
+        begin_item, end_item = {}, {}      # by event of test: the changes of its points
+        own_items = defaultdict(list)      # all items for an event of test
         came, went = [], []                # (lane, event, cause)
         back = self.point_back(theirs, mine)
         for lane, (file, rows) in mine.items():
@@ -584,7 +589,7 @@ class Undone:
         self.own_went(theirs, mine, went, begin_item, end_item, extras, back)
 
     def undo_wait(self, key, twin, is_end, owners):
-        """E7.4: as in control; if that does not wait there, as the collective itself."""
+        """E7.4: like in control; if control does not wait there, like the collective itself."""
         waits, was = self.edge_list(1, key, is_end, WAIT), self.edge_list(0, twin, is_end, WAIT)
         if not waits:
             return []
@@ -605,7 +610,7 @@ class Undone:
         return [edge for edge in self.edges_of(side, key)[is_end] if edge.kind == kind_]
 
     def lane_points(self, side, step, lane):
-        """[(point, key, whether it is an end)] of a thread in a step, in order."""
+        """[(point, key, whether it is an end)] for a thread in a step, in order."""
         model = (self.control, self.test)[side]
         file, rows = step[lane]
         found = [(points[id(file), row.event], (id(file), row.event), is_end)
@@ -674,13 +679,13 @@ class Undone:
         return model.begin[key[0], link], model.end[key[0], link]
 
     def while_launching(self, side, key, edge):
-        """How much of the lag from a launch to its work passes while the launch runs (A6)."""
+        """The part of the lag from a launch to its work that passes during the launch (A6)."""
         begin, end_ = self.launch_points(side, key)
         at = (self.control, self.test)[side].at
         return min(edge.lag, at[end_] - at[begin])
 
     def launching(self, key):
-        """Whose the time is in which the launch of work runs, and the device waits for it (A6)."""
+        """The causes of the time in which work is being launched and the device waits for it (A6)."""
         end_ = self.launch_points(1, key)[1]
         return self.owners(1, self.edge(self.into[end_], HOST), ("idle_launch",)) or []
 
@@ -695,7 +700,7 @@ class Undone:
         return len(duration) > 1 or duration[0].from_ != self.test.begin[key]
 
     def tree(self, side, file, launch):
-        """The outermost operator or call around a launch, or itself, as long as the other side has none of them."""
+        """The outermost operator or call around a launch, or the launch itself, while the other side lacks it."""
         points_of = (self.control, self.test)[side]
         found = None
         for row in [launch, *reversed(self.sides[side].around[id(file), launch.event])]:
@@ -709,7 +714,7 @@ class Undone:
 
     @staticmethod
     def inside(rows, root):
-        """What begins in it, of its thread."""
+        """Events that begin inside it, on its thread."""
         at = rows.index(root)
         return [root, *(row for row in rows[at + 1:] if row.ts_ns < end(root))]
 
@@ -790,7 +795,7 @@ class Undone:
 
     @cached_property
     def floors(self):
-        """E3.2, E3.3 of the files of test."""
+        """E3.2 and E3.3 for test's files."""
         found = {}
         for file in self.test.files:
             works, key = self.test.works[id(file)], id(file)
@@ -804,8 +809,9 @@ class Undone:
         return found
 
     def chain(self):
-        """Those between the same two pieces of work follow each other; what waits for the work before them waits for
-        them."""
+        """Ghosts between the same two pieces of work form a chain; work that waits for the previous work waits for
+        them.
+        """
         chains = defaultdict(list)
         for ghost in self.ghosts:
             if ghost.before is not None:
@@ -824,11 +830,12 @@ class Undone:
                     if after:
                         self.links.append((after[-1], edge))
 
-    # ---- what it brings ----
+    # ---- the gain ----
 
     def changed(self, causes, half=False):
-        """({edge id: how much longer its lag is}, {edge id: it does not hold}); `half`: E9.8, parts of a ns count in no
-        direction."""
+        """({edge id: additional lag}, {edge id: it does not hold}); `half`: E9.8, where fractions of a ns count in no
+        direction.
+        """
         longer, gone = Counter(), set()
         for edge, change, owners in self.items:
             if owners & causes:
@@ -879,11 +886,11 @@ class Undone:
                              if window.iteration in self.chosen[1])
         return whole
 
-    # ---- what hides it ----
+    # ---- hidden gains ----
 
     @cached_property
     def groups(self):
-        """{id of an edge: (whether it is of the host, name, rank)} of those with names."""
+        """{id of an edge: (whether it is on the host, name, rank)} for edges with names."""
         found = {}
         for edges in self.into:
             for edge in edges:
@@ -903,8 +910,9 @@ class Undone:
 
     @cached_property
     def recorded_path(self):
-        """[(start, end, group)] of the path of the chosen steps as recorded, by the clock of the reference; None: it
-        is not told here."""
+        """[(start, end, group)] for the recorded path of the selected steps, on the reference's clock; None if
+        unknown.
+        """
         found = self.path(set())
         return found and [(self.time(edge.to) - ns, self.time(edge.to), self.groups[id(edge)]) for edge, ns in found]
 
@@ -918,7 +926,7 @@ class Undone:
         return {rank: Clock(self.test.ties, rank) for rank in self.test.ties.ranks}
 
     def end_of(self, of, window, new):
-        """The point at which a step ends; None: not told here."""
+        """The point at which a step ends; None if unknown."""
         model, key = self.test, id(of)
         works = [model.end[key, work.event] for work in model.works[key].all if work.iteration == window.iteration]
         begins = sorted((step.ts_ns, step.event) for step in of.steps)
@@ -935,8 +943,7 @@ class Undone:
         return None
 
     def path(self, causes):
-        """[(edge, ns)] of what has names of the path of the chosen steps with causes undone (E9.9.1); None: it is not
-        told here."""
+        """[(edge, ns)] with names on the path of the selected steps, with causes undone (E9.9.1); None if unknown."""
         new, _ = self.run(causes)
         longer, gone = self.changed(causes)
         model, found = self.test, []
@@ -964,7 +971,7 @@ class Undone:
 
     @staticmethod
     def most_of(found, whole):
-        """E9.9.1 and E9.9.3: (name, rank), if it is a quarter of the whole; None: nothing is."""
+        """E9.9.1 and E9.9.3: (name, rank) if it is a quarter of the whole, otherwise None."""
         host = sum(ns for (is_host, _, _), ns in found.items() if is_host)
         work = max((ns for (is_host, _, _), ns in found.items() if not is_host), default=0)
         of_host = host > max(work, 0)
@@ -978,7 +985,7 @@ class Undone:
         return best if best[0] else ("the host", None)
 
     def beside(self, cause):
-        """E9.9.2: {group: ns} of the recorded path while the lags are that the cause makes shorter."""
+        """E9.9.2: {group: ns} on the recorded path during the lags that the cause makes shorter."""
         shorter, own = set(), set()
         for edge, change, owners in self.items:
             group = self.groups.get(id(edge))
@@ -999,7 +1006,7 @@ class Undone:
         return +found
 
     def hider(self, cause, missing):
-        """E9.9: (name, rank); None: nothing hides it. False: it is not told here."""
+        """E9.9: (name, rank), or None if nothing hides it, or False if unknown."""
         if any(cause in ghost.owners for ghost in self.ghosts):
             return False
         undone, after = self.path({cause}), Counter()

@@ -1,11 +1,11 @@
-"""A second reading of rules F1 to F6: FLOPs and bytes of device work, from the raw JSON.
+"""An independent implementation of rules F1 to F6: FLOPs and bytes of device work, from the raw JSON.
 
-Independent of the extension: positions are found by the names of parameters, as native_functions.yaml has them, and the
-outputs of convolutions by counting where the weight fits.
+It finds positions by the parameter names of native_functions.yaml, and the outputs of convolutions by counting where
+the weight fits.
 
     Work(oracle.read_trace("runs/a").files[0]).shares      # {event: (flops, bytes)}
 
-A number is an int, or None if it is not known.
+A number is an int, or None if unknown.
 """
 import bisect
 import itertools
@@ -64,7 +64,7 @@ MOST = 2 ** 63
 
 
 class Unknown(Exception):
-    """The trace does not say."""
+    """The trace lacks the information."""
 
 
 def known(number):
@@ -74,7 +74,7 @@ def known(number):
 
 
 def formula(name):
-    """The operator of a name, and whether it is in place; None: it has no formula."""
+    """The operator for a name, and whether it is in place; None without a formula."""
     if not name or not name.startswith("aten::"):
         return None
     base = name[len("aten::"):]
@@ -105,7 +105,7 @@ class Input:
         return (math.prod(self.dims) if elements is None else elements) * self.size
 
     def integers(self, count):
-        """'[1, 2]', or '[1]' or '1' for all"""
+        """'[1, 2]', or '[1]' or '1' for all dimensions"""
         try:
             found = json.loads(self.value or "")
         except ValueError:
@@ -154,7 +154,7 @@ class Call:
 
 
 def both(flops, count):
-    """flops, and the bytes that `count` gives"""
+    """flops, and the bytes from `count`"""
     try:
         flops = known(flops())
     except Unknown:
@@ -286,7 +286,7 @@ def attention(base, call):
     (batch, heads, rows, depth), (k_batch, _, k_rows, k_depth), (_, _, v_rows, v_depth) = shape(q), shape(k), shape(v)
     if batch != k_batch or depth != k_depth or k_rows != v_rows:
         raise Unknown
-    scores = 2 * batch * heads * rows * k_rows * depth  # q k, as often as they are multiplied
+    scores = 2 * batch * heads * rows * k_rows * depth  # q k, as many times as they are multiplied
     values = 2 * batch * heads * rows * k_rows * v_depth
     backward = base.endswith("backward")
     return both(lambda: 3 * scores + 2 * values if backward else scores + values,
@@ -387,7 +387,7 @@ def divide(total, rows):
 
 
 def of_the_profiler(base, dims, stride=None, padding=None, dilation=None, groups=1):
-    """What computeFlops() of torch/csrc/profiler/util.cpp makes of the same inputs: F4.2."""
+    """F4.2: the result of computeFlops() in torch/csrc/profiler/util.cpp for the same inputs."""
     if base == "conv2d":
         (batch, channels, high, wide), (out, _, *reach) = dims
         places = [(size + 2 * pad - dil * (each - 1) - 1) // step + 1

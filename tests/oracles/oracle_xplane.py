@@ -1,10 +1,10 @@
-"""A second reading of the rules by which profiles of XLA are read: Y.
+"""An independent reader of XLA profiles, by rules Y1 to Y6.
 
-It knows protobuf's wire format, and no generated code. It writes what XLA's own JSON of the profile would be, with what
-that leaves out, so that oracle.py makes rows of it.
+It parses protobuf's wire format without generated code. It writes the profile in XLA's JSON format, with the content
+that XLA's own JSON leaves out, so that oracle.py can make rows of it.
 
-    document = as_document(open("host.xplane.pb", "rb").read())     # strict JSON, but for Numbers
-    trace = read_trace("host.xplane.pb")                            # as oracle.read_trace()
+    document = as_document(open("host.xplane.pb", "rb").read())     # strict JSON, except for Numbers
+    trace = read_trace("host.xplane.pb")                            # like oracle.read_trace()
 """
 import gzip
 import json
@@ -15,12 +15,12 @@ import oracle
 from oracle import Number
 
 KINDS = {0: "varint", 1: "fixed64", 2: "bytes", 5: "fixed32"}
-PLACEHOLDER = {"ph": "C", "name": "no row"}  # an event that is none
+PLACEHOLDER = {"ph": "C", "name": "no row"}  # not an event
 DEVICES = ("/device:GPU:", "/device:TPU:", "/device:CUSTOM:")
 
 
 class Broken(ValueError):
-    """Bytes that are no message; `fields` are those before."""
+    """Bytes that are not a message; `fields` are the fields before the damage."""
 
 
 def varint(data, at):
@@ -39,7 +39,7 @@ def varint(data, at):
 
 
 def fields(data):
-    """(number, type, value) of a message; raises Broken where it is."""
+    """(number, type, value) of a message; raises Broken at damage."""
     at, groups = 0, []
     while at < len(data):
         key, at = varint(data, at)
@@ -76,7 +76,7 @@ def fields(data):
 
 
 def whole_fields(data):
-    """The fields, up to where the message is broken; and whether it is."""
+    """The fields up to the damage, and whether there is any."""
     found = []
     try:
         for field in fields(data):
@@ -125,7 +125,7 @@ class Plane:
         self.name = self.name or ""
 
     def stat(self, data):
-        """(key, value) of a stat; None for what is not known."""
+        """(key, value) of a stat; None if unknown."""
         found, _ = whole_fields(data)
         key = self.stat_names.get(signed(last(found, 1, "varint", 0)))
         value = None
@@ -148,7 +148,7 @@ class Plane:
         return [self.stat(value) for n, kind, value in found if (n, kind) == (number, "bytes")]
 
     def event(self, line, data):
-        """The event as JSON would have it."""
+        """The event in JSON form."""
         found, broken = whole_fields(data)
         if broken:
             return None
@@ -182,7 +182,7 @@ class Line:
 
 
 def time(picoseconds):
-    """us, as JSON writes them, without a digit lost."""
+    """us in JSON notation, with all digits."""
     return Number(format(Decimal(picoseconds).scaleb(-6), "f"))
 
 
@@ -201,7 +201,7 @@ def planes_of(data):
 
 
 def chosen(planes):
-    """(pid, plane) of those whose events become rows."""
+    """(pid, plane) for planes whose events become rows."""
     device = next((each for each in DEVICES if any(plane.name.startswith(each) for plane in planes)), None)
     return [(701, plane) for plane in planes if plane.name == "/host:CPU"] + [
         (1 + plane.id, plane) for plane in planes if device and plane.name.startswith(device)]
@@ -232,7 +232,7 @@ def as_document(data):
 
 
 def with_numbers(value):
-    """Every number as a Number, as oracle.py reads them."""
+    """Every number as a Number, like in oracle.py."""
     if isinstance(value, dict):
         return {key: with_numbers(item) for key, item in value.items()}
     if isinstance(value, list):
