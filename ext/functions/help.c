@@ -1,6 +1,6 @@
 /*
 ** tracediff_help: every function, with the question that it answers and its page: usage, arguments,
-** columns and an example that runs. tracediff_columns: their arguments and columns.
+** columns and an example that runs. tracediff_columns: the arguments and columns of functions.
 **
 ** 1. Functions are in the order of their examples.
 ** 2. A description of an argument may end in `; default VALUE`, which becomes a column of its own.

@@ -205,7 +205,7 @@ static double of_path(const struct caution_finder *finder, size_t unit, double f
                       : finder->path[0][unit] * (factor - 1);
 }
 
-/* Returns the one caution for a factor, up or down, shared by several units; NULL on failure. */
+/* Returns the caution for a factor (up or down), which several units share; NULL on failure. */
 static struct caution *add_factor(struct caution_finder *finder, enum caution_code code,
                                   size_t unit, double factor, struct caution *earlier)
 {
@@ -415,8 +415,8 @@ static const struct trace_file *first_file(const struct trace *trace)
     return lowest ? lowest->file : NULL;
 }
 
-/* C22: adds that a range repeats in whole traces, unless the call chooses the events that are
-** steps. */
+/* C22: adds the caution that a range repeats in whole traces, unless the call chooses the events
+** that are steps. */
 static bool add_repeat(struct caution_finder *finder)
 {
     struct answer_facts *facts = finder->facts;

@@ -66,7 +66,7 @@ static const struct compilation *logged(const struct compile_join *join,
 static void write_function(struct writer *text, const struct compile_join *join,
                            const struct compile_in_step *item)
 {
-    static const char module[] = "_dynamo/external_utils.py"; /* of nn.Modules */
+    static const char module[] = "_dynamo/external_utils.py"; /* compiled modules */
     const struct compilation *of = logged(join, item);
     const struct name *function = of ? compile_text(&join->log, of->function) : NULL;
     const struct name *file = of ? compile_text(&join->log, of->file) : NULL;
@@ -197,7 +197,7 @@ bool compile_write_cause(struct writer *text, const struct answer_facts *facts, 
     return count > 0;
 }
 
-/* Whether a change between compilations has a line. */
+/* Whether a change in compilation gets a line. */
 static bool has_line(const struct answer_facts *facts, const struct compile_change *change)
 {
     return change->kind <= CHANGE_BREAK ||

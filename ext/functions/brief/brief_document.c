@@ -7,8 +7,7 @@
 #include "functions/args/shapes.h"
 #include "text/shown.h"
 
-/* Z5: most characters of a trace's text, and of one that takes more bytes as JSON than
-** WIDE_DATA. */
+/* Z5: most characters of a trace's text, or of a text with more than WIDE_DATA bytes as JSON. */
 enum { LONGEST_DATA = 100, LONGEST_WIDE_DATA = 50, WIDE_DATA = 150 };
 
 /* Z7: bytes available to objects, and bytes between them. */

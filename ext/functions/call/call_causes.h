@@ -28,7 +28,7 @@ struct call_causes {
 
 struct call_causes_request {
     enum step_clock clock;
-    size_t shown; /* most causes before merging (L3) */
+    size_t shown; /* number of causes that should hold most of the change (L3) */
     const struct selection *iterations[2]; /* NULL: from the arguments */
 };
 

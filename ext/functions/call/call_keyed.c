@@ -10,7 +10,7 @@
 #include "functions/args/shapes.h"
 #include "functions/args/sync_args.h"
 
-/* Source of args, and the results that share the pass over the file with the keys. */
+/* Source of args, and the results that are read in the same pass as the keys. */
 struct args_source {
     struct call *call;
     struct names *names; /* table of the values' names */

@@ -2,8 +2,8 @@
 
 #include "sqlite/json_array.h"
 
-/* Reads a member of an object, whose key is bound to ?1 and value to ?2; fails unless both are
-** strict JSON. json_each() is not used because a user's table could hide it (S11). */
+/* Gives the member of an object with key ?1 and value ?2, if it is strict JSON. json_each() is not
+** used because a user's table could hide it (S11). */
 static const char member_sql[] = "SELECT ?1 ->> '$', ?2 ->> '$'"
                                  " FROM (SELECT '{' || ?1 || ':' || ?2 || '}' AS m)"
                                  " WHERE json_type(m) IS NOT NULL AND (?3 OR json_valid(m))";

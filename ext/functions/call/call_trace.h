@@ -59,7 +59,7 @@ bool call_sides_open_as(struct call *call, const struct call_sides_request *requ
                         struct call_trace *opened);
 
 /* Opens one rank of an open side, with the same steps. The side must stay open as long. On failure,
-** it acts like call_trace_open(). */
+** acts like call_trace_open(). */
 bool call_trace_of_rank(struct call *call, const struct call_trace *from, int side, int64_t rank,
                         const struct selection *iterations, struct call_trace *opened);
 

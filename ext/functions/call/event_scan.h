@@ -17,8 +17,7 @@ struct event_rows {
     struct call_trace opened;
     size_t *first;        /* by member: the number of rows in earlier members */
     bool phases[256];     /* by phase letter: whether it is wanted */
-    int64_t *limits;      /* by rank: the limit in T13; NULL: every event, whether analyses count
-                          ** it or not */
+    int64_t *limits;      /* by rank: the limit in T13; NULL: events beyond it count, too */
     char *operator_name;  /* NULL: not given */
     uint32_t **operators; /* by member, then by row: operators in T5.6; found on demand */
 };

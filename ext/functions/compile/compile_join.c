@@ -94,7 +94,7 @@ static size_t held_by(const struct file_join *at, const struct log_clock *clock)
     return held;
 }
 
-/* CL4.3: aligns the clock of a log that has none of its own with the trace. */
+/* CL4.3: finds the clock of a log from the trace if the log does not tell it. */
 static void find_clock(struct file_join *at)
 {
     enum { MOST_TRIED = 64 };
@@ -259,7 +259,8 @@ static bool is_logged(const struct file_join *at, const struct compile_region *r
     return false;
 }
 
-/* Finds the compilation with the id and part of a region, in a log without common time. */
+/* Finds the compilation with the id and part of a region, in a log that does not overlap the trace
+** in time. */
 static uint32_t compilation_of(const struct file_join *at, const struct compile_region *region)
 {
     const struct compile_log *log = &at->join->log;
@@ -285,8 +286,7 @@ static int64_t frame_of(const struct file_join *at, const struct compile_region 
         frame--;
     if (frame == 0)
         return -1;
-    for (size_t i = 0; i < file->names.count; i++) { /* names are in the order of their first
-                                                     ** events */
+    for (size_t i = 0; i < file->names.count; i++) { /* in the order of first events */
         const struct name *name = &file->names.items[i];
         if (name->length <= prefixed || memcmp(name->text, prefix, prefixed) != 0 ||
             strcmp(name->text + name->length - 2, "/0") != 0)

@@ -1,5 +1,5 @@
 /*
-** compile_ranks: groups of ranks that compile the same.
+** compile_ranks: groups of ranks with the same compilations.
 */
 #include <string.h>
 

@@ -15,8 +15,8 @@ static bool may_be_unit(const double means[2])
            (means[0] >= LEAST * means[1] || means[1] >= LEAST * means[0]);
 }
 
-/* Finds the unit, a factor between the mean durations of common names; 0: none, or there are no
-** common names. */
+/* Finds the factor between the units of both sides, from mean durations of common names; 0: none,
+** or there are no common names. */
 static bool find_unit_of(struct call *call, const struct call_trace *opened,
                          enum device_type device_type, int64_t *unit, size_t *common)
 {

@@ -8,8 +8,7 @@
 #include "sqlite/nearest.h"
 
 enum {
-    LONGEST_PATTERN = 1000, /* bytes; the time to match grows with its length times the length of
-                            ** the name */
+    LONGEST_PATTERN = 1000, /* bytes; matching takes its length times the length of the name */
     MOST_CHANGES = 1000
 };
 #define LARGEST 1e12 /* largest factor, and largest time in us */

@@ -97,7 +97,7 @@ void add_waiting(struct hang_lines *lines)
     memory_free(list.items);
 }
 
-/* Counts the ranks in a state. */
+/* Lists the ranks in a state, and returns their number. */
 static size_t ranks_that_are(const struct hang *hang, enum hang_state state, uint32_t *ranks)
 {
     size_t count = 0;

@@ -192,7 +192,7 @@ bool call_snapshots_each(struct call *call, const struct call_snapshots *snapsho
 {
     const struct selection *ranks = &snapshots->ranks;
     bool any = false, done = true;
-    int64_t lowest = -1; /* the lowest rank with a snapshot */
+    int64_t lowest = -1; /* rank of the last file that was tried */
     const struct snapshot_file *first = NULL;
     for (size_t i = 0; done && i < snapshots->count; i++) {
         const struct snapshot_file *file = &snapshots->files[i];

@@ -1,5 +1,5 @@
 /*
-** memory_allocations: the allocations of an allocator's snapshot, from beginning to end.
+** memory_allocations: the allocations of an allocator's snapshot, with beginning and end.
 */
 #include "text/number.h"
 #include "snapshot_rows.h"

@@ -134,8 +134,7 @@ static void add_other(struct result *result, const struct snapshot_file *file, c
 static void add_file(struct call *call, struct result *result, const struct snapshot_file *file,
                      bool asked)
 {
-    const struct snapshot_file named = {.path = file->path}; /* not marked as listed, so that its
-                                                             ** failure is reported */
+    const struct snapshot_file named = {.path = file->path}; /* unlisted: reports failure */
     struct snapshot *snapshot = call_snapshot_open(call, &named);
     enum failure_code code = call->failure.code;
     bool any = false;

@@ -1,6 +1,6 @@
 /*
-** memory_timeline: the memory of a device by category over time, in the export of PyTorch's memory
-** profiler.
+** memory_timeline: the memory of a device by category over time, from a file that PyTorch's memory
+** profiler exports.
 **
 ** 1. The file is a list of entries [time, action, bytes, category] in order of time, written by
 **    export_memory_timeline() with a path that ends in .raw.json.gz. Bytes are negative where

@@ -118,8 +118,8 @@ static void set(struct node *node, const struct token *name, const struct token 
             node->values[i] = *value;
 }
 
-/* Returns the next element in an array of strict JSON; NULL: at its end. `p` is the byte after the
-** bracket, or after an element. */
+/* Reads the next element in an array of strict JSON. `p` is the byte after the bracket, or after an
+** element. Returns the byte after the element; NULL: the array ends. */
 static const unsigned char *next_value(struct scan *scan, const unsigned char *p,
                                        struct token *value)
 {

@@ -156,7 +156,7 @@ static bool read_arguments(struct call *call, struct ab *ab)
            argument_runs(call, AB_TEST, files == 1, &ab->paths[1]);
 }
 
-/* Returns the path of the ith run, in which control's runs come first. */
+/* Returns the path of the ith run, counting control's runs first. */
 static const char *run_path(const struct ab *ab, size_t i, int *side)
 {
     *side = i >= ab->paths[0].count;
@@ -449,8 +449,7 @@ static void add_note(struct result *result, const struct ab *ab, const struct co
     if (!row->every_step)
         note(text, "not in every step: means over steps");
     if (means_disagree(row, ab->comparison.min_effect)) {
-        sqlite3_snprintf(sizeof percent, percent, "%+.1f", row->mean_percent); /* the same in
-                                                                               ** every locale */
+        sqlite3_snprintf(sizeof percent, percent, "%+.1f", row->mean_percent); /* in any locale */
         note(text, "means over steps differ by %s %%", percent);
     }
     for (int side = 0; side < 2 && !isnan(row->p); side++)

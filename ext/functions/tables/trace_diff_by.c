@@ -291,8 +291,7 @@ static struct sorted_key *sort_keys(struct call *call, const struct keyed *keyed
 static void add_sums(struct result *result, const struct keyed_sums *sums, const int64_t *steps)
 {
     double counts[2], mean[2];
-    for (int side = 0; side < 2; side++) { /* a key on one side only has the same mean on both,
-                                           ** so only its count differs */
+    for (int side = 0; side < 2; side++) { /* a key on one side has its mean on both */
         const struct keyed_sums *of = &sums[sums[side].executions > 0 ? side : !side];
         counts[side] = (double)sums[side].executions / (double)steps[side];
         mean[side] = of->executions > 0 ? mean_microseconds(of->device_time, of->executions) : 0;
@@ -387,9 +386,8 @@ static void add_work(struct result *result, const struct keyed *keyed, size_t ro
         result_nulls(result, BY_EVENTS - BY_FLOPS);
         return;
     }
-    add_measured(result, &work[0].flops, &work[1].flops, sums, steps, 1e6); /* per us; unit
-                                                                            ** TFLOP/s */
-    add_measured(result, &work[0].bytes, &work[1].bytes, sums, steps, 1e3); /* per us; unit GB/s */
+    add_measured(result, &work[0].flops, &work[1].flops, sums, steps, 1e6); /* TFLOP/s */
+    add_measured(result, &work[0].bytes, &work[1].bytes, sums, steps, 1e3); /* GB/s */
     add_peaks(result, work, keyed->wants_peaks);
 }
 

@@ -57,8 +57,7 @@ static void put_event_name(sqlite3_context *context, const struct trace_file *fi
         return;
     /* SQLITE_STATIC: the cursor's rows hold the file, so the text outlives the statement. */
     const struct name *name = &file->names.items[id];
-    int length = file->names.has_nul ? (int)name->length : -1; /* SQLite copies texts with a
-                                                               ** length */
+    int length = file->names.has_nul ? (int)name->length : -1; /* texts with a length are copied */
     sqlite3_result_text(context, name->text, length, SQLITE_STATIC);
 }
 

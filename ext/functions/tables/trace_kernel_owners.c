@@ -110,8 +110,7 @@ struct owners_file {
     uint32_t *stable;        /* by name id: the id of its stable name, or NAME_NONE: not made yet */
     uint32_t *shape, *types; /* by row of an owner: ids of its shapes and types; may be NULL */
     char *scratch;           /* room for the longest name of the file */
-    uint32_t *position; /* by row: position in the replay of a graph; UINT32_MAX: none; may be
-                        ** NULL */
+    uint32_t *position; /* by row: position in a graph replay; UINT32_MAX: none; may be NULL */
     struct work *work;  /* by row; may be NULL */
     const struct collective_rows *collectives; /* may be NULL */
     size_t next_collective, next_group;
