@@ -34,7 +34,7 @@ static bool add(struct trace_paths *paths, char *path, bool listed, struct failu
         memory_free(path);
         return failure_memory(failure);
     }
-    paths->items[paths->count++] = (struct trace_path){path, listed, 0};
+    paths->items[paths->count++] = (struct trace_path){.path = path, .listed = listed};
     return true;
 }
 
@@ -108,11 +108,15 @@ static bool add_directory(struct trace_paths *paths, const char *path,
            (name = listing_next(listing, &error)) != NULL) {
         if (!is_listed(name, paths))
             continue;
+        struct file_status status = {.kind = FILE_IS_OTHER};
         char *file = path_joined(path, between, name);
-        if (file && (is_directory(file) || is_made_of_profile(file, failure)))
+        bool known = file && file_status(file, &status) == 0;
+        if (known && (status.kind == FILE_IS_DIRECTORY || is_made_of_profile(file, failure))) {
             memory_free(file);
-        else
-            add(paths, file, true, failure);
+        } else if (add(paths, file, true, failure)) {
+            paths->items[paths->count - 1].identified = known && status.kind == FILE_IS_REGULAR;
+            paths->items[paths->count - 1].identity = status.identity;
+        }
     }
     if (listing)
         listing_close(listing);
@@ -426,6 +430,23 @@ bool paths_join(struct trace_paths *paths, const struct stopper *stopper, struct
     memory_free(known.items);
     table_clear(&known.table);
     return done;
+}
+
+bool paths_copy(struct trace_paths *to, const struct trace_paths *from)
+{
+    struct failure failure = {.code = FAILURE_NONE};
+    *to = (struct trace_paths){.snapshots = from->snapshots, .logs = from->logs};
+    for (size_t i = 0; i < from->count; i++) {
+        const struct trace_path *path = &from->items[i];
+        if (!add(to, path_joined(path->path, "", ""), path->listed, &failure)) {
+            paths_clear(to);
+            return false;
+        }
+        char *copy = to->items[i].path;
+        to->items[i] = *path;
+        to->items[i].path = copy;
+    }
+    return true;
 }
 
 void paths_clear(struct trace_paths *paths)

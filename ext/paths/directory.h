@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/stopper.h"
+#include "platform/files.h"
 
 /* The files of a directory that may be traces, for error texts. */
 #define TRACE_FILES                                                                     \
@@ -21,6 +22,8 @@ struct trace_path {
     char *path;   /* owned */
     bool listed;  /* found in a directory, not named, so it need not be a trace (T16) */
     size_t again; /* how often the file was given besides the first time */
+    bool identified; /* `identity` is that of the file when its directory was listed */
+    struct identity identity;
 };
 
 struct trace_paths {
@@ -65,6 +68,9 @@ size_t paths_find(const struct trace_paths *paths, size_t count, const char *pat
 
 /* Frees the path at `i`, a second path of the file at `first`. Its place is left empty. */
 void paths_merge(struct trace_paths *paths, size_t first, size_t i);
+
+/* Makes `*to` a copy, to be cleared. False if out of memory; then it is empty. */
+bool paths_copy(struct trace_paths *to, const struct trace_paths *from);
 
 void paths_clear(struct trace_paths *paths);
 

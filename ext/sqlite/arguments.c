@@ -151,7 +151,15 @@ static bool read_paths(struct call *call, int argument, add_paths *add, struct t
 
 bool argument_trace(struct call *call, int argument, struct trace_paths *paths)
 {
-    return read_paths(call, argument, paths_add, paths);
+    bool ours = !paths->snapshots && !paths->logs && call->connection->working > 0;
+    const char *text = ours ? plain_text(call, call->values[argument]) : NULL;
+    if (text && connection_listed(call->connection, text, paths))
+        return true;
+    if (!read_paths(call, argument, paths_add, paths))
+        return false;
+    if (text)
+        connection_list(call->connection, text, paths);
+    return true;
 }
 
 bool argument_runs(struct call *call, int argument, bool files, struct trace_paths *runs)

@@ -1,5 +1,7 @@
 #include "connection.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 #include "base/precision.h"
 #include "perfetto/perfetto_rows.h"
@@ -73,6 +75,32 @@ void connection_release(struct connection *connection)
     memory_free(connection);
 }
 
+static void forget_listed(struct listed_paths *listed)
+{
+    paths_clear(&listed->paths);
+    memory_free(listed->text);
+    listed->text = NULL;
+}
+
+bool connection_listed(const struct connection *connection, const char *text,
+                       struct trace_paths *paths)
+{
+    for (int i = 0; i < LISTED; i++)
+        if (connection->listed[i].text && strcmp(connection->listed[i].text, text) == 0)
+            return paths_copy(paths, &connection->listed[i].paths);
+    return false;
+}
+
+void connection_list(struct connection *connection, const char *text,
+                     const struct trace_paths *paths)
+{
+    struct listed_paths *listed = &connection->listed[connection->next_listed];
+    connection->next_listed = (connection->next_listed + 1) % LISTED;
+    forget_listed(listed);
+    if (paths_copy(&listed->paths, paths))
+        listed->text = path_joined(text, "", "");
+}
+
 void connection_begin_work(struct connection *connection)
 {
     if (connection->working++ == 0)
@@ -86,6 +114,8 @@ void connection_end_work(struct connection *connection)
     precision_restore(connection->precision);
     sqlite3_finalize(connection->poll);
     connection->poll = NULL;
+    for (int i = 0; i < LISTED; i++)
+        forget_listed(&connection->listed[i]);
 }
 
 bool connection_interrupted(struct connection *connection, struct failure *failure)

@@ -274,7 +274,10 @@ static size_t identify(struct cache_request *requests, size_t count, struct iden
         item->request = &requests[i];
         requests[i].file = NULL;
         requests[i].twin = requests[i].shared = NULL;
-        if (source_identify(requests[i].path, &item->identity, &requests[i].failure))
+        if (requests[i].identity)
+            item->identity = *requests[i].identity;
+        if (requests[i].identity ||
+            source_identify(requests[i].path, &item->identity, &requests[i].failure))
             found++;
         else if (requests[i].failure.code == FAILURE_MEMORY)
             failure_memory(failure);

@@ -30,6 +30,7 @@ struct cache {
 /* A request for a file, and its result. */
 struct cache_request {
     const char *path;
+    const struct identity *identity; /* of the file; NULL: to be looked up */
     const bool *phases; /* as in struct load_options, like the next three */
     size_t part;
     bool look;

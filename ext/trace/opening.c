@@ -42,6 +42,12 @@ static void take_files(struct trace *trace, const bool *phases, bool first,
     }
 }
 
+/* The identity of a member's file, if it is known before the files are read. */
+static const struct identity *known_identity(const struct trace *trace, size_t i, bool first)
+{
+    return first && trace->paths.items[i].identified ? &trace->paths.items[i].identity : NULL;
+}
+
 /* Gets the wanted files from the cache: at first what tells their ranks, or if all are chosen the
 ** whole, and the parts of databases; then the chosen ones. */
 static bool get_files(const struct opening *opening, bool first, struct failure *failure)
@@ -55,10 +61,13 @@ static bool get_files(const struct opening *opening, bool first, struct failure 
     count = 0;
     for (size_t t = 0; t < opening->count; t++)
         for (size_t i = 0; i < opening->traces[t]->count; i++) {
-            const struct trace_member *member = &opening->traces[t]->members[i];
+            const struct trace *trace = opening->traces[t];
+            const struct trace_member *member = &trace->members[i];
             const bool *phases = opening->requests[t].phases;
             if (is_wanted(member, phases, first))
                 requests[count++] = (struct cache_request){.path = member->path,
+                                                           .identity =
+                                                               known_identity(trace, i, first),
                                                            .phases = phases,
                                                            .part = member->part,
                                                            .look = first,
