@@ -257,14 +257,15 @@ static void put_work(sqlite3_str *text, const struct checks *checks, const struc
         sqlite3_str_appendall(text, "a side has no shapes of copies to the device");
     else if (check->code == CHECK_COPIES)
         sqlite3_str_appendf(
-            text, "%lld of %lld shapes of copies to the device are common%s", check->common,
+            text, "%lld of %lld shapes of copies to the device differ%s",
+            check->values[0].integer + check->values[1].integer - 2 * check->common,
             check->values[0].integer + check->values[1].integer - check->common,
             yes ? ": same input?" : "");
     else if (check->code == CHECK_SHAPES && check->scale[0] > 0)
         put_scale(text, checks, check);
     else if (check->code == CHECK_SHAPES)
-        sqlite3_str_appendf(text, "%.0f %% of common operators' time is at common shapes%s",
-                            100 * check->share, yes ? ": same model?" : "");
+        sqlite3_str_appendf(text, "shapes differ for %.0f %% of the time of common operators%s",
+                            100 - 100 * check->share, yes ? ": same model?" : "");
     else if (check->code == CHECK_FLOATS && (no || check->same < 0))
         sqlite3_str_appendall(text, no ? "the same types of floats"
                                        : "a side has no types of floats");
