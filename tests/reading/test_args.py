@@ -1,5 +1,6 @@
-"""The column args of trace_events: an object of strict JSON as it is in the file, mended where little is wrong,
-NULL where more is. Cases by hand for every rule, whole files as Python's json reads them, and texts by chance.
+"""The column args of trace_events (T6): an object in strict JSON, unchanged from the file, repaired after small faults,
+and NULL after large ones. Each rule has cases made by hand; whole files are compared with Python's json, and random
+texts with an independent implementation.
 """
 import gzip
 import itertools
@@ -17,7 +18,7 @@ from made import ABSENT, InFolder, document, event, kernel, launch, write
 from support import alone, bytes_read, connect, corpus, slow, slowest
 from test_oracle import SHIPPED, files_below
 
-MANY = 5_000_000  # characters of a document that takes a while
+MANY = 5_000_000  # characters of a document that takes a while to read
 SHORT, LONG = range(MANY), range(MANY, 10 ** 12)
 MENDED, LEFT_OUT = "args mended: not strict JSON", "args left out: not a JSON object"
 BAD_UTF8 = (b"\xff", b"\x80", b"\xc3", b"\xc0\x80", b"\xe2\x82", b"\xe0\x9f\xbf", b"\xed\xa0\x80", b"\xed\xbf",
@@ -30,7 +31,7 @@ TOKEN = re.compile(rb'(?P<string>"(?:[^"\\]|\\.)*")|(?P<mark>[][{},:]|[ \t\r\n]+
 
 
 def undone(escape):
-    """An escape of a character of ASCII that strings may contain becomes it (T6.2)."""
+    """T6.2: an escape for an ASCII character that strings may contain becomes that character."""
     said = json.loads(f'"{escape}"')
     return said if " " <= said <= "\x7f" and said not in '"\\' else escape
 
@@ -43,7 +44,7 @@ def mended_string(string):
 
 
 def strictly(text, first=False):
-    """What Python's json reads in strict JSON; of a key given twice the last value, or the first."""
+    """The value that Python's json reads from strict JSON, with the last or the first value of a repeated key."""
     def refuse(constant):
         raise ValueError(f"{constant} is not JSON")
     hook = (lambda pairs: dict(reversed(pairs))) if first else None
@@ -51,8 +52,9 @@ def strictly(text, first=False):
 
 
 def expected(raw):
-    """What args must be for its bytes in the file, and what is said of it: all is mended word by word, and Python's
-    json judges what has become of it."""
+    """The expected args for the bytes in the file, and the expected problems: everything is repaired word by word, and
+    Python's json judges the result.
+    """
     made, at = "", 0
     while token := TOKEN.match(raw, at):
         at, string, word = token.end(), token["string"], token["word"]
@@ -68,22 +70,22 @@ def expected(raw):
 
 
 def with_args(name, raw, **fields):
-    """An event, as bytes, whose args are these bytes."""
+    """An event, as bytes, with these bytes as args."""
     return json.dumps(event(name, 5, 1, **fields)).encode()[:-1] + b', "args": ' + raw + b', "id": "after"}'
 
 
 class Args(InFolder):
     def put(self, content, ending=".json"):
-        return write(f"{time.monotonic_ns()}{ending}", content)  # a name no file has had yet
+        return write(f"{time.monotonic_ns()}{ending}", content)  # a new file name
 
     def said(self, path, db=None):
-        """What trace_files says about args: {what: (count, first byte)} of the only file."""
+        """Problems with args in trace_files: {what: (count, first byte)} of the only file."""
         (problems,), = (db or self.db).execute("SELECT problems FROM trace_files(?)", (path,)).fetchall()
         return {problem["what"]: (problem["count"], problem["first_byte"]) for problem in json.loads(problems)
                 if problem["what"].startswith("args ")}
 
     def assert_args(self, raw, wanted, what=None):
-        """What becomes of the args of an event between two others."""
+        """Asserts the args of an event between two others."""
         start = b'{"traceEvents": [' + with_args("one", b'{"n": 1}') + b", "
         path = self.put(start + with_args("it", raw) + b", " + with_args("three", b'{"n": 3}') + b"]}")
         with self.subTest(raw[:60]):
@@ -105,13 +107,15 @@ class Texts(Args):
             self.assert_args(text.encode(), text)
 
     def test_an_escape_of_what_needs_none_is_undone(self):
-        """SQLite before 3.42 finds no key that has an escape; some writers escape every slash."""
+        """SQLite before 3.42 finds no key that has an escape, and some writers escape every slash, so needless escapes
+        are undone.
+        """
         self.assert_args(rb'{"graph\u0020\u0069d": "\u007e\u0022\\u0041\u001f"}',
                          r'{"graph id": "~\u0022\\u0041\u001f"}')
         self.assert_args(rb'{"memory bandwidth (GB\/s)": "\\/\/\\\/"}', r'{"memory bandwidth (GB/s)": "\\//\\/"}')
 
     def test_mended(self):
-        """Bare words, control characters, backslashes that begin no escape, and bytes that are not UTF-8."""
+        """Bare words, control characters, backslashes outside escapes, and bytes that are not UTF-8 are repaired."""
         for word in WORDS:
             raw = b'{ "a" :[1,%b , %b],"b":%b\n}' % (word, word, word)
             self.assert_args(raw, '{ "a" :[1,null , null],"b":null\n}', MENDED)
@@ -167,7 +171,9 @@ class Texts(Args):
 
 
 class Events(Args):
-    """Which args are an event's, and what is counted: each event once, on the connection that has read its args."""
+    """Which args belong to an event, and how problems are counted: once per event, on the connection that has read its
+    args.
+    """
 
     MADE = (with_args("good", b"{}"), with_args("mended", b'{"a": nan}'), with_args("bad", b"{,}"),
             b'{"ph": "B", "tid": 9, "ts": 1, "args": 5}', b'{"ph": "E", "tid": 9, "ts": 2, "args": 6}',
@@ -176,7 +182,7 @@ class Events(Args):
     TEXT = b'{"x": "\xc3\xa9", "traceEvents": [' + b",\n".join(MADE) + b"]}"
 
     def args(self, *events, phases=None):
-        """The args of each event, and what is said of them."""
+        """The args of each event, and their problems."""
         texts = (made if isinstance(made, bytes) else json.dumps(made).encode() for made in events)
         path = self.put(b"[" + b", ".join(texts) + b"]")
         rows = self.rows("SELECT args FROM trace_events(?, NULL, NULL, ?)", path, phases)
@@ -214,7 +220,7 @@ class Events(Args):
             self.assertEqual(self.args(*events, phases=phases), (wanted, {}))
 
     def test_after_damage(self):
-        """Each event has its own args, whatever is between them."""
+        """Each event has its own args, whatever stands between events."""
         damages = (b'{"ph": "X", "ts": :, "args": {"name": "no"}}', b"garbage", b"5", b'{"args": {"name": "no"}', b"]}",
                    b"}", b'{"name": "no', b'{"name": "no", "args": {"a": [1}}', b"\xff\0", b"[[{", b'{"args": 5}')
         events = [with_args(f"op{n}", b'{"name": "op%d", "pad": "%b"}' % (n, b"y" * n * n)) for n in range(40)]
@@ -241,7 +247,7 @@ class Events(Args):
                     ("SELECT 1 FROM trace_events(?) WHERE args > ''", self.counts(3)),
                     ("SELECT a.args, b.args FROM trace_events(?1) AS a, trace_events(?1) AS b", self.counts(3)),
                     ("SELECT args FROM trace_events(?, NULL, NULL, 'all')", self.counts(3)),
-                    ("SELECT args FROM trace_events(?, NULL, NULL, 'i')", self.counts(3))): # X and B alone are counted
+                    ("SELECT args FROM trace_events(?, NULL, NULL, 'i')", self.counts(3))): # only X and B events count
                 with self.subTest(sql):
                     self.rows(sql, path)
                     self.assertEqual(self.said(path), said)
@@ -260,7 +266,7 @@ class Events(Args):
 
 
 class Access(Args):
-    """Queries that read args in any order, some or all, once or often."""
+    """Queries that read args in any order, some or all, once or repeatedly."""
 
     def setUp(self):
         super().setUp()
@@ -302,7 +308,7 @@ class Access(Args):
             self.assertEqual(self.value(f"SELECT count(*) FROM base WHERE {where}"), count, where)
 
     def test_cursors(self):
-        """Several at once, and one statement again, run to its end or not."""
+        """Several cursors, and one statement run again, to its end or not, get the right args."""
         tails = ("", "ORDER BY ts", "WHERE rank = 1", "WHERE name < 'op3'")
         cursors = [self.db.execute(f"SELECT file, event, args FROM base {tail}") for tail in tails]
         rows = [[] for _ in tails]
@@ -323,7 +329,7 @@ class Access(Args):
 
 
 class Scattered(Args):
-    """Args asked for in an order of the query's own, in which no file is read more than twice."""
+    """Args in the order of a query, for which no file is read more than twice."""
 
     RAWS = (b'{"n": %d}', b'{"n": nan, "m": %d}', b'{,%d}', b'{"pad": "' + b"p" * 3000 + b'", "n": %d}', b'"%d"', b"",
             b'{"\xff\n": [%d, "\\/"]}', b"[%d]", b'{"a": {"b": "%d"}}')
@@ -345,14 +351,14 @@ class Scattered(Args):
         return b'{"traceEvents": [' + b",\n".join(events) + b"]}", raws
 
     def pick(self, events, count, seed=3):
-        """Chooses events, given as (file, event), in random order and some more than once."""
+        """Random events as (file, event) in random order, some repeated."""
         picks = random.Random(seed).choices(events, k=count)
         self.db.execute("DELETE FROM picks")
         self.db.executemany("INSERT INTO picks(file, event) VALUES(?, ?)", picks)
         return picks
 
     def assert_scattered(self, trace, picks, raws):
-        """The rows are right, and no file has been read more than twice."""
+        """Asserts that rows are right and that no file was read more than twice."""
         paths = {path for path, _ in picks}
         size = sum(map(os.path.getsize, paths))
         self.value("SELECT count(*) FROM trace_events(?)", trace)
@@ -384,7 +390,7 @@ class Scattered(Args):
                 self.assert_scattered(name, self.pick([(name, n) for n in range(1575)], 400), {name: raws})
 
     def test_damaged(self):
-        """The gzip data, or an event in the middle."""
+        """Damage in the gzip data, or in an event in the middle, does not spoil other args."""
         text, raws = self.make(1575, 2)
         whole = gzip.compress(text)
         cut, hurt, stray = whole[:len(whole) // 2], bytearray(whole), bytearray(text)
@@ -401,7 +407,7 @@ class Scattered(Args):
                 self.assertEqual(self.rows(self.JOIN, name), [(event, plain[event]) for _, event in picks])
 
     def test_files_in_turn(self):
-        """16 files, of which each row is of another one: each is read to a place and then once as a whole."""
+        """When rows alternate between 16 files, each file is read up to one place and then once as a whole."""
         raws, picks = {}, []
         for rank in range(16):
             text, raws[f"d/rank{rank}.json"] = self.make(200, rank)
@@ -414,7 +420,7 @@ class Scattered(Args):
         self.assert_scattered("d", picks, raws)
 
     def test_in_the_order_of_the_file(self):
-        """Once is then enough, and for the second of two cursors, too."""
+        """In file order one pass is enough, also for the second of two cursors."""
         text, raws = self.make(1575, 4)
         path = write("t.json", text)
         self.db.executemany("INSERT INTO picks(file, event) VALUES(?, ?)", [(path, n) for n in range(0, 1575, 7)])
@@ -428,7 +434,7 @@ class Scattered(Args):
                 self.assertLess(bytes_read() - before, most * len(text) + 100_000)
 
     def test_changed(self):
-        """An error where the file must be read again; once its args are held, they stay."""
+        """A changed file is an error where it must be read again; args already in memory stay."""
         text, raws = self.make(1575, 5)
         other = text.replace(b"op", b"po")
         self.db.executemany("INSERT INTO picks(event) VALUES(?)", [(1500,), (10,), (1200,), (20,)])
@@ -440,7 +446,7 @@ class Scattered(Args):
             path = write(f"{how}{after}.json", text)
             with self.subTest(how, after=after):
                 time.sleep(0.02)
-                cursor = self.db.execute(sql, (path,))  # which makes the first row; fetching one makes the next
+                cursor = self.db.execute(sql, (path,))  # it computes the first row; fetching one row computes the next
                 rows = [row for row, in itertools.islice(cursor, after)]
                 change(path)
                 if after == 0:
@@ -454,7 +460,7 @@ class Scattered(Args):
     @slowest
     @alone
     def test_time(self):
-        """300 events of 34.8 MB in 0.3 s, and all launches of kernels, in any order, in that of two passes."""
+        """300 events of 34.8 MB take 0.3 s, and all kernel launches, in any order, take the time of two passes."""
         path = corpus("hta", "trace_diff", "control")
         slack = float(os.environ.get("SLACK") or 1)
         events = self.rows("SELECT file, event FROM trace_events(?)", path)
@@ -469,12 +475,14 @@ class Scattered(Args):
 
 
 class Changed(Args):
-    """A file is changed between the reading of its events and of their args: right args or an error."""
+    """When a file changes between the reading of its events and of their args, the result is the right args or an
+    error.
+    """
 
     PADS = [random.Random(number).randbytes(150).hex() for number in range(6000)]
 
     def fill(self, path, key, count):
-        """Writes a trace in place; the args in it."""
+        """Writes a trace in place; returns its args."""
         texts = [f'{{"{key}": {number}, "pad": "{pad}"}}' for number, pad in enumerate(self.PADS[:count])]
         write(path, "[" + ",\n".join(f'{{"ph":"X","name":"op","ts":1,"dur":1,"args":{args}}}' for args in texts) + "]")
         return texts
@@ -496,7 +504,7 @@ class Changed(Args):
 
     @slow
     def test_changes(self):
-        """Before any args are read, where a change in place is always noticed; and while they are."""
+        """A change is noticed before any args are read, if made in place, and while they are read."""
         hows = ("other", "longer", "mtime kept", "touched", "half", "replaced", "removed")
         whens = (("iif(event > 5, args, '')", 4, 10), ("args", 1, 6000))
         for how, ending, (column, after, count) in itertools.product(hows, (".json", ".json.gz"), whens):
@@ -524,7 +532,7 @@ class Changed(Args):
 @slowest
 @alone
 class Long(Args):
-    """Much to read: the first row comes at once, and an interrupt is followed within 100 ms."""
+    """With much to read, the first row comes immediately, and an interrupt works within 100 ms."""
 
     QUERIES = ("SELECT sum(length(args)) FROM trace_events('big.json.gz')",
                "SELECT args FROM trace_events('big.json.gz') WHERE name = 'last'",
@@ -564,7 +572,7 @@ class Long(Args):
 
 
 class Chance(Args):
-    """Texts by chance, whole or with something wrong; the result by expected()."""
+    """Random texts, valid or faulty, against expected()."""
 
     GOOD = (b"a", b"key", b" ", b"}", b"[", b",", b":", b"{", b"'", b"\\\"", b"\\\\", b"\\n", b"\\u0041", b"\\ud800",
             b"\\/", b"\x7f", *(text.encode() for text in ("\u00e9", "\u2028", "\ufffd", "\U0001f600")))
@@ -572,7 +580,7 @@ class Chance(Args):
     SCALARS = (b"0", b"-1.5e-7", b"12345678901234567890", b"1e999", b"true", b"false", b"null")
 
     def text(self, rng, mends, breaks, depth=0):
-        """A value; `mends` and `breaks` are how often something is wrong that can and that cannot be mended."""
+        """A value; `mends` and `breaks` are the rates of faults that can and cannot be repaired."""
         def pick(often, good, bad):
             return rng.choice(bad if rng.random() < often else good)
 
@@ -615,7 +623,7 @@ class Chance(Args):
 
 
 class Files(Args):
-    """Whole files: shipped ones, and those of the corpus."""
+    """Whole files that ship, and whole files of the corpus."""
 
     WITH_ARGS = """
         SELECT count(*), max(ts_ns), count(args ->> '$."Input Dims"') < 0, count(json_extract(args, '$.stream')) < 0,
@@ -632,7 +640,7 @@ class Files(Args):
             return str(error)
 
     def compare(self, path, text, events):
-        """Args are what Python's json reads at the event's place, and stand in the file in this order."""
+        """Args equal the value that Python's json reads at the event's place, and keep their order in the file."""
         rows, at = self.rows("SELECT event, args FROM trace_events(?, NULL, NULL, 'all')", path), 0
         found = strictly("[" + ",".join(args or "null" for _, args in rows) + "]", first=len(text) < MANY)
         for (number, args), read in zip(rows, found):
@@ -645,10 +653,10 @@ class Files(Args):
         return True
 
     def check(self, folders, lengths):
-        """How many files are strict JSON and were compared."""
+        """The number of files that are strict JSON and were compared."""
         strict = 0
         for path in itertools.chain(*map(files_below, folders)):
-            if path.endswith((".sqlite", ".db")):  # args of databases: test_nsys and the like
+            if path.endswith((".sqlite", ".db")):  # for args of databases see test_nsys and others
                 continue
             try:
                 text = oracle.read_text(path)

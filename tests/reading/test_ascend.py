@@ -1,7 +1,7 @@
-"""Databases of torch_npu's profiler (H): against the rows that come with one, and the oracle (oracle_ascend.py) on
-random ones (generate_ascend.py).
+"""Databases of torch_npu's profiler (H1 to H7): against the rows that belong to one, and the oracle (oracle_ascend.py)
+on random ones (generate_ascend.py).
 
-SEED    begins another series of databases (default 1)
+    SEED    begins another series of databases (default 1)
 """
 import json
 import os
@@ -22,7 +22,7 @@ SAMPLE = os.path.join(DATA, "ascend", "ascend_pytorch_profiler_5")
 
 
 class Sample(unittest.TestCase):
-    """The database that was made for the rules gives the rows that come with it."""
+    """The database that was made for the rules gives its recorded rows."""
 
     def expected(self):
         with open(SAMPLE + ".expected.csv", encoding="utf-8") as file:
@@ -38,7 +38,7 @@ class Sample(unittest.TestCase):
                          self.expected())
 
     def test_answers(self):
-        """What is made of rows is made of these, too."""
+        """Answers from the recorded rows are equal."""
         db = connect()
         owners = db.execute("SELECT op, name, kernel_type, count(*) FROM trace_kernel_owners(?, 'all', 'all')"
                             " GROUP BY 1, 2 ORDER BY 1, 2", (SAMPLE + ".db",)).fetchall()
@@ -68,7 +68,7 @@ class Random(InFolder, AgainstOracle):
 
 class Rules(InFolder):
     def made(self, name="x.db", **tables):
-        """A database of these rows; STRING_IDS has a text for each value that is one."""
+        """A database of these rows; STRING_IDS has each text value."""
         made = generate_ascend.Made(random.Random(1), tidy=True)
         for table, rows in tables.items():
             for row in rows:
@@ -87,7 +87,7 @@ class Rules(InFolder):
         return args and json.loads(args)
 
     def test_rank(self):
-        """H2"""
+        """H2: the rank."""
         self.assertEqual(self.rank(self.made("ascend_pytorch_profiler_3.db", RANK_DEVICE_MAP=[{"rankId": 5}])), 5)
         self.assertEqual(self.rank(self.made("ascend_pytorch_profiler_3.db", RANK_DEVICE_MAP=[{"rankId": -1}])), 3)
         self.assertEqual(self.rank(self.made("ascend_pytorch_profiler_3.db")), 3)
@@ -95,7 +95,7 @@ class Rules(InFolder):
         self.assertEqual(self.rank(self.made("msprof_20250101123045.db")), 0)
 
     def test_shapes(self):
-        """H3"""
+        """H3: shapes."""
         for shapes, dims in (("64,32;;", [[64, 32], [], []]), ("64,32;\r\n32;\r\n", [[64, 32], [32], []]), ("7", [[7]]),
                              ("", [[]]), (" 1,2 ; 3 ", [[1, 2], [3]])):
             with self.subTest(shapes):
@@ -107,7 +107,7 @@ class Rules(InFolder):
                          {"Input type": ["float", "c10::Half", "", 'a "b"']})
 
     def test_mixed_kernels_count_once(self):
-        """H5: the row of TASK without one of COMPUTE_TASK_INFO is of the same kernel."""
+        """H5: a TASK row without a row of COMPUTE_TASK_INFO belongs to the same kernel, so mixed kernels count once."""
         task = {"startNs": 10, "endNs": 20, "deviceId": 0, "streamId": 2, "connectionId": 7}
         path = self.made(TASK=[{**task, "globalTaskId": 1, "taskType": "MIX_AIV"},
                                {**task, "globalTaskId": 2, "taskType": "AI_CORE"},
@@ -117,8 +117,9 @@ class Rules(InFolder):
                          [(0, "kernel", "mixed", "COMPUTATION"), (2, "gpu_memcpy", "MEMCPY_ASYNC", "MEMORY")])
 
     def linked(self, dequeues, launch=(100, 110), thread=8):
-        """The event that a kernel links to; its launch is event 0 after those that are put on the queue and taken
-        off."""
+        """The event that a kernel links to. Its launch is event 0, after the events that go onto the queue and come off
+        it.
+        """
         api = [{"startNs": str(number), "endNs": str(number + 1), "globalTid": 5, "connectionId": number, "type": 50002,
                 "name": "Enqueue"} for number in range(len(dequeues))]
         api += [{"startNs": str(start), "endNs": str(end), "globalTid": 8, "connectionId": number, "type": 50002,
@@ -134,7 +135,7 @@ class Rules(InFolder):
         return link if link < len(dequeues) else "launch"
 
     def test_links_through_the_queue(self):
-        """H6: the innermost that holds the launch."""
+        """H6: the innermost event that contains the launch."""
         self.assertEqual(self.linked([(90, 120)]), 0)
         self.assertEqual(self.linked([(100, 110)]), 0)
         self.assertEqual(self.linked([(90, 120), (95, 115)]), 1)
@@ -146,7 +147,7 @@ class Rules(InFolder):
         self.assertEqual(self.linked([]), "launch")
 
     def test_numbers_of_the_queue_are_not_those_of_launches(self):
-        """H6: what counts its calls by itself comes to the same numbers."""
+        """H6: queue numbers count separately from launches and can be equal to theirs."""
         path = self.made(
             PYTORCH_API=[{"startNs": "10", "endNs": "20", "globalTid": 5, "connectionId": 1, "type": 50002,
                           "name": "Enqueue"},
@@ -161,7 +162,7 @@ class Rules(InFolder):
                          [(0, 4), (4, 0)])
 
     def test_steps_of_the_table(self):
-        """H7: only if no operator is a step."""
+        """H7: the table gives steps only if no operator is a step."""
         operator = {"startNs": "5", "endNs": "6", "globalTid": 8, "type": 50001}
         steps = [{"id": number, "startNs": 100 * number, "endNs": 100 * number + 90} for number in (3, 4)]
         path = self.made(PYTORCH_API=[{**operator, "name": "aten::mm"}], STEP_TIME=steps)
@@ -171,7 +172,7 @@ class Rules(InFolder):
         self.assertEqual(self.rows("SELECT iteration FROM trace_steps(?)", path), [(9,)])
 
     def test_required_columns(self):
-        """Without a start, the file counts as damaged."""
+        """A file without a start column counts as damaged."""
         for table in ("PYTORCH_API", "CANN_API", "TASK", "COMMUNICATION_OP"):
             tables = generate_ascend.generate(random.Random(1), tidy=True, events=8)
             del tables[table].columns["startNs"]

@@ -1,14 +1,14 @@
-"""Files and file systems as bad as they come: rows or one error, never a crash, never a wait.
+"""Files and file systems with every kind of damage give rows or one error, never a crash, and never block.
 
-damaged_files.tsv has the outcome of every file of the corpus of bad files, paths below bad/:
+damaged_files.tsv has the outcome of every file of the corpus of bad files, with paths below bad/:
 
-rank, rows    of trace_files and trace_events; rank is empty where there is none, `error` where trace_files fails too,
-              `*` where it is too long to be listed here
-diff          how many rows trace_diff(path, path) has
-message       of what says `error` there, without the function before it; `*` is any byte. trace_files gives it as the
-              first problem
-problems      the other ones, in order of files: what, count, first byte
-values        name, ts_ns and dur_ns of each row, where there are few
+    rank, rows    of trace_files and trace_events; rank is empty where there is none, `error` where trace_files fails,
+                  too, and `*` where the list is too long
+    diff          number of rows of trace_diff(path, path)
+    message       the text of each `error`, without the function's name before it; `*` is any byte. trace_files gives
+                  it as the first problem
+    problems      the other problems, by file: what, count, first byte
+    values        name, ts_ns and dur_ns of each row, if there are few
 """
 import csv
 import json
@@ -33,7 +33,7 @@ NOBODY = 65534
 
 
 def child(code, *arguments, user=None, timeout=120):
-    """Runs Python in a process of its own, with db connected; what it prints, and the most memory it had, in MB."""
+    """Runs Python in another process with db connected; returns its output and its peak memory in MB."""
     start = f"""
 import os, sqlite3, sys, threading, time
 db = sqlite3.connect(":memory:", check_same_thread=False)
@@ -57,7 +57,7 @@ def table():
 
 
 class Bad(InFolder):
-    """The table. What git does not keep of the files is made here: links, a FIFO, an empty directory, modes."""
+    """The table. Files that git cannot store are made here: links, a FIFO, an empty directory, modes."""
 
     def setUp(self):
         source = corpus("bad")
@@ -82,7 +82,7 @@ class Bad(InFolder):
         os.chmod("unreadable.json", 0)
 
     def outcome(self, function, sql, *arguments):
-        """The rows, or the message after the name of the function."""
+        """The rows, or the message after the function's name."""
         try:
             return self.rows(sql, *arguments)
         except sqlite3.Error as error:
@@ -166,7 +166,7 @@ class Bad(InFolder):
 
 class FileSystem(InFolder):
     def test_fifo(self):
-        """Opening one for reading waits for a writer."""
+        """Opening a FIFO for reading would wait for a writer, so it is refused."""
         write("d/a.json", run())
         os.mkfifo("x.json")
         os.mkfifo("d/x.json")
@@ -178,7 +178,7 @@ class FileSystem(InFolder):
                                   f"SELECT * FROM {function}(?)", path)
         self.assertEqual(self.rows("SELECT file, rows FROM trace_files('d')"),
                          [("d/a.json", 16), ("d/x.json", 0), ("d/y.json.gz", 0)])
-        self.assertLess(time.monotonic() - started, 60)  # no writer comes; on a machine that is busy
+        self.assertLess(time.monotonic() - started, 60)  # there is no writer; on a busy machine
 
     def test_unreadable_to_another_user(self):
         if os.geteuid():
@@ -251,7 +251,7 @@ for sql in ("SELECT count(*), sum(dur_ns) FROM trace_events('d')",
 
 class Names(InFolder):
     def test_long_names_of_events(self):
-        """5,000 bytes, escaped or not, also across the chunks in which a file is read."""
+        """Names of 5,000 bytes are read, with or without escapes, also across the chunks of the reader."""
         names = [f"{letter * 4990}{number:05}{end}" for number in range(60)
                  for letter, end in (("k", "bytes"), ("\t", "x"), ("é", "\U0001f600"))]
         events = [event(name, number, 1) for number, name in enumerate(names)]
@@ -277,7 +277,9 @@ class Names(InFolder):
 
     @names_of_bytes
     def test_names_of_files_that_are_no_text(self):
-        """T19: a name that is not UTF-8 finds its file; in column file it has U+FFFD, and errors show it as it is."""
+        """T19: a file name that is not UTF-8 works. The column file has U+FFFD for it, and errors print it
+        unchanged.
+        """
         self.db.text_factory = bytes
         odd = b"\xff'\xe2\x82\"\n\xc0.json"
         write("d/a.json", run())
@@ -298,7 +300,7 @@ class Names(InFolder):
 
 
 def members(path, start, filler, total, end=b""):
-    """A gzip file of `total` bytes and more, of which all but a start and an end is one byte, over and over."""
+    """A gzip file of at least `total` bytes, which repeats one byte between its start and its end."""
     def member(data):
         packer = zlib.compressobj(9, wbits=31)
         return packer.compress(data) + packer.flush()
@@ -334,7 +336,7 @@ print(f"{min(took, default=9):.3f}")
 @slow
 @alone
 class Bombs(InFolder):
-    """10 MB of gzip that are 10 GB of JSON or packets: a second of it."""
+    """10 MB of gzip that unpack to 10 GB of JSON or packets take a second."""
 
     def assert_bounded(self, start, filler):
         members("bomb.json.gz", start, filler, 10 ** 10)
@@ -372,7 +374,7 @@ class Bombs(InFolder):
             self.assert_bounded(b"\n\x02\x40\x01", filler)
 
     def test_what_follows_is_read(self):
-        """Of 100 MB in one string 16 MiB are looked at; then reading goes on."""
+        """In a string of 100 MB, 16 MiB are kept; then reading continues."""
         after = json.dumps(event("after", 1, 2)).encode()
         for start, filler, end in ((b'{"traceEvents": [{"ph": "X", "name": "', b"k", b'"}, ' + after + b"]}"),
                                    (b'{"a": "', b"k", b'", "traceEvents": [' + after + b"]}"),
@@ -394,7 +396,7 @@ print(db.execute("SELECT problems FROM trace_files('long.json.gz')").fetchone()[
 
 
 class Changing(InFolder):
-    """A file that somebody writes to while it is read: rows or one error; and the next query sees what is there."""
+    """Files that change while they are read give rows or one error, and the next query sees the new content."""
 
     def setUp(self):
         super().setUp()
@@ -407,7 +409,7 @@ class Changing(InFolder):
         return write(path, b'{"traceEvents": [\n' + self.line * (megabytes * 2 ** 20 // len(self.line)) + b"{}]}")
 
     def read_while(self, path, change):
-        """Reads again and again while `change` is done; every answer."""
+        """Reads repeatedly while `change` runs; returns every answer."""
         answers = []
         changed = threading.Event()
 
@@ -479,7 +481,7 @@ class Changing(InFolder):
                 self.assertLessEqual(set(answers), whole)
 
     def test_is_overwritten(self):
-        """With bytes of another document, in place."""
+        """A file that is overwritten in place with another document gives rows or one error."""
         for path in ("a.json", "a.json.gz"):
             size = os.path.getsize(self.big(path))
             noise = os.urandom(2 ** 16)
@@ -494,7 +496,7 @@ class Changing(InFolder):
                 self.read_while(path, overwrite)
 
     def test_next_query_sees_what_is_there(self):
-        """However soon after the last, and though the size is the same."""
+        """The next query sees the new content, however soon it comes, and with an unchanged size."""
         for turn in range(200):
             write("a.json", json.dumps(document(event(f"op{turn:03}", 1, 2))))
             self.assertEqual(self.rows("SELECT name FROM trace_events('a.json')"), [(f"op{turn:03}",)])

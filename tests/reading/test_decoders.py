@@ -1,5 +1,6 @@
-"""Every decoder of gzip gives the same rows: zlib, which is the reference, and ISA-L where it is there. A decoder is
-chosen once in a process, so each has one of its own."""
+"""Every gzip decoder gives the same rows: zlib, the reference, and ISA-L where it is installed. A process chooses its
+decoder once, so each decoder has its own process.
+"""
 import glob
 import os
 import random
@@ -28,7 +29,7 @@ for path in sys.stdin.read().splitlines():
 
 
 def answers(decoder, paths):
-    """What a process says of files, a line for each query."""
+    """The output of a process for each query, one line each."""
     environment = {**os.environ, "TRACEDIFF": EXTENSION, "TRACEDIFF_DECODER": decoder}
     done = subprocess.run([sys.executable, "-c", PROGRAM, os.path.join(ROOT, "tests")], env=environment, check=True,
                           input="\n".join(paths), stdout=subprocess.PIPE, encoding="utf-8", errors="surrogateescape")
@@ -79,7 +80,7 @@ class Decoders(InFolder):
         self.assertTrue("op7919" in "".join(said))
 
     def test_any_bit_is_wrong(self):
-        """Also in the header, whose flags say what is in it."""
+        """Any wrong bit gives the same result, also in the header, whose flags describe its fields."""
         rng = random.Random(1)
         write("whole.json.gz", run(extra=("gone",)))
         with open("whole.json.gz", "rb") as file:

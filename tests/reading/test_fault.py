@@ -1,7 +1,7 @@
-"""What happens when memory, files or threads fail, and what several threads may do: the programs of tests/fault, in a
-folder of small traces. Each statement of fault.c is a test.
+"""Failing memory, files and threads, and concurrent threads: runs the programs of tests/fault in a folder of small
+traces. Each statement of fault.c is a test.
 
-FAULT  where these programs are   (default build/fault)
+    FAULT  the folder of these programs   (default build/fault)
 """
 import functools
 import json
@@ -30,11 +30,11 @@ from test_profilers_json import ascend
 PROGRAMS = os.path.abspath(os.environ.get("FAULT") or os.path.join(ROOT, "build", "fault"))
 with open(os.path.join(ROOT, "tests", "c", "fault", "fault.c"), encoding="utf-8") as source:
     STATEMENTS = re.findall(r'\{\.name = "(.*?)"', source.read())
-LIMIT = 1500  # seconds, several times what is needed
+LIMIT = 1500  # seconds, several times the usual duration
 
 
 def rank(number, slower=1, extra=()):
-    """A trace that has something of everything."""
+    """A trace with every feature."""
     made = run(4, slower, extra)
     made["traceEvents"] += [
         kernel("ncclDevKernel_AllReduce", 1700, 20, 2, 20),
@@ -60,7 +60,7 @@ def rank(number, slower=1, extra=()):
 
 
 def syncs():
-    """A stream waits for another one, as a sync event tells, and one of which none tells; the host for both."""
+    """A stream waits for another one, with a sync event and without; the host waits for both."""
     def call(name, ts, dur, correlation):
         return event(name, ts, dur, cat="cuda_runtime", args={"correlation": correlation})
 
@@ -76,7 +76,7 @@ def syncs():
 
 
 def odd():
-    """Something of each finding of trace_health but the last."""
+    """Every finding of trace_health except the last."""
     return document(
         *(one for number in range(4) for at in (1000 * number + 10,) for one in (
             step(number, at, 900), launch(at, 5, number + 1), launch(at + 50, 5, number + 51),
@@ -87,7 +87,7 @@ def odd():
 
 
 def write_damaged(folder, whole):
-    """A large file cut at its end and with a byte changed in its middle."""
+    """A large file, truncated and with a changed byte in its middle."""
     os.mkdir(folder)
     with open(whole, "rb") as file:
         content = file.read()
@@ -99,7 +99,9 @@ def write_damaged(folder, whole):
 
 
 def write_databases(folder, bad):
-    """Exports of Nsight Systems: whole, of two processes, damaged, with values that are too long, of something else."""
+    """Exports of Nsight Systems: complete, with two processes, damaged, with values that are too long, and with other
+    content.
+    """
     os.mkdir(folder)
     for name, where in (("x.db", folder), ("y.db", folder), ("long.db", folder), ("two.sqlite", folder),
                         ("damaged.db", bad),
@@ -129,7 +131,7 @@ def write_databases(folder, bad):
 
 
 def write_traces(folder):
-    """What tests/c/fault/fault.c asks for."""
+    """The traces that tests/c/fault/fault.c reads."""
     def place(name):
         return os.path.join(folder, name)
     escaped = {'"ts": 7': '"ts": "\\u0037"', '"backend"': '"\\u0062ackend"'}
@@ -142,7 +144,7 @@ def write_traces(folder):
     write(place("syncs/rank0.json"), syncs())
     write(place("odd/odd.json"), odd())
     write_job(place("job"), 80)  # of four ranks, two without a clock
-    write_job(place("host_job"), 8, on_host=True)  # as record_param_comms
+    write_job(place("host_job"), 8, on_host=True)  # like record_param_comms
     for number in range(2):  # without collectives
         write(place(f"untied/rank{number}.json"), {**run(), "distributedInfo": {"rank": number}})
     for number, name in enumerate(("mem_rank0.json", "mem_rank1.json.gz")):
@@ -199,7 +201,7 @@ def write_traces(folder):
     write(place("bad/ends.json"), '{"traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 1}')
     write(place("bad/good.json"), run())
     rng = random.Random(1)
-    for number in range(2):  # as gzip more than 256 KiB, but few events
+    for number in range(2):  # more than 256 KiB of gzip, but few events
         write(place(f"large/rank{number}.json.gz"),
               document(*(event(rng.randbytes(396).hex(), i, 1) for i in range(780))))
     write_damaged(place("damaged"), place("large/rank0.json.gz"))
@@ -219,7 +221,7 @@ def write_traces(folder):
 
 
 def replayed(at, number, kernels):
-    """A graph launch and the work of its replay."""
+    """A graph launch and its replayed work."""
     return [event("cudaGraphLaunch", at, 2, cat="cuda_runtime", args={"correlation": number}),
             *({**kernel(name, at + 5 + 3 * i, 2, number),
                "args": {"correlation": number, "stream": 7, "graph node id": 9 - i}}
@@ -227,7 +229,7 @@ def replayed(at, number, kernels):
 
 
 def serving(longer):
-    """Steps by annotation, of two phases, with replayed graphs."""
+    """Steps by annotation in two phases, with replayed graphs."""
     events = []
     for i in range(5):
         phase = f"execute_context_{i % 2}({i % 2 * 9})_generation_{1 - i % 2}({1 - i % 2})"
@@ -248,7 +250,7 @@ def capture():
 
 
 def write_many_events(folder):
-    """Two ranks that take long to read, of all the kinds that are worked on when all has been read."""
+    """Two ranks that take long to read, with every kind of event that is processed after reading."""
     for number in range(2):
         lines = []
         for i in range(20000):
@@ -265,7 +267,7 @@ def write_many_events(folder):
 
 @functools.cache
 def traces():
-    """A folder of what the statements read, which none of them changes: one for all tests of a process."""
+    """A folder with the input of the statements, which none of them changes; all tests of a process share it."""
     place = tempfile.TemporaryDirectory()
     write_traces(place.name)
     return place
@@ -273,7 +275,7 @@ def traces():
 
 class Fault(unittest.TestCase):
     def run_program(self, folder, name, *arguments, **environment):
-        """What it prints."""
+        """The output of the program."""
         program = os.path.join(PROGRAMS, name)
         if not os.path.exists(program):
             self.skipTest("make fault has not been run")

@@ -1,4 +1,4 @@
-"""Which rank a file is, where it does not say so: T7.3 to T7.8, T8.2."""
+"""Ranks of files that do not contain their rank: T7.3 to T7.8, T8.2."""
 import json
 import os
 import random
@@ -11,13 +11,13 @@ from made import InFolder, document, event, kernel, launch, step, write
 class Ranks(InFolder):
 
     def ranks(self, path="d", columns="file, rank"):
-        """Rows of trace_files, with the names of files instead of paths."""
+        """Rows of trace_files, with file names instead of paths."""
         return [(os.path.basename(file), *rest) for file, *rest in self.rows(
             f"SELECT {columns} FROM trace_files(?)", path)]
 
 
 class Names(Ranks):
-    """T7.3."""
+    """T7.3: ranks from names."""
 
     def test_digits_are_numbers(self):
         names = ["9", "09", "9-DP-11", "17-DP-.a", "17-DP-2", "17-DP-02", "17-DP-2a", "17-DP-9", "17-DP-10-3",
@@ -91,7 +91,7 @@ class Cycles(Ranks):
         self.assertEqual(self.rows("SELECT rank FROM trace_files(?)", json.dumps(paths)), [(0,), (1,)])
 
     def test_times_tell_ranks(self):
-        """Whatever names and folders are, and whichever rank is asked for first."""
+        """Times decide the ranks, whatever names and folders are, and whichever rank is read first."""
         for late, ranks in ((4999, [0, 1]), (5000, [0, 0])):
             write("d/x-TP-0-b.json", document(*stages(0, range(1, 6)), event("end", 4999, 1)))
             write("d/x-TP-0-a.json", document(*stages(late, range(1, 6))))
@@ -114,7 +114,7 @@ class Cycles(Ranks):
                           "SELECT * FROM trace_steps('d') WHERE steps = 'warm'")
 
     def test_files_without_any_steps(self):
-        """Each counts as one step."""
+        """Files without steps count as one step each."""
         for side, dur in (("control", 100), ("test", 160)):
             for at in range(2):
                 write(f"{side}/h_1.{at}.pt.trace.json", document(*stages(10 ** 5 * at, (1,), dur, name="x{}")))
@@ -128,7 +128,7 @@ class Labels(Ranks):
     LABELS = ("TP00-PP00", "TP00-PP01")
 
     def merged(self, path, durations, labels=None, seed=None, **keys):
-        """A file in which all labels have the same correlations, in some order."""
+        """A file in which all labels share their correlations, in some order."""
         events = []
         for label, dur in zip(labels or self.LABELS, durations):
             events.append(stages(len(label), range(1, 6), dur, f"k_{label}", f"[{label}] 1000", f"[{label}] 0"))
@@ -185,7 +185,7 @@ class Labels(Ranks):
     def test_ranks_are_asked_for_one_by_one(self):
         self.merged("d/a.json", (100, 180))
         write("d/rank0.json", document(*stages(0, (1, 2))))
-        os.rename("d/rank0.json", "rank0.json")  # beside it, the file would be a copy
+        os.rename("d/rank0.json", "rank0.json")  # otherwise the file would be a copy
         self.merged("d/b.json", (50, 60, 70), ("x", "y", "z"), distributedInfo={"rank": 0, "world_size": 1})
         for rank in (4, 0, 2, 3, 1):
             self.assertEqual(self.rows("SELECT DISTINCT name FROM trace_events('d', ?) WHERE device = 'GPU'", rank),
@@ -202,7 +202,7 @@ class Labels(Ranks):
         self.assertEqual(self.value("SELECT count(*) FROM trace_events('m.json', 0)"), 8)
 
     def test_metadata_after_a_first_event_that_cannot_be_read(self):
-        """The look for a label in the first event goes on to the end of the document."""
+        """If the first event cannot be read, the search for a label continues to the end of the document."""
         with open("a.json", "w") as file:
             file.write('{"schemaVersion": 1, "distributedInfo": {"backend": "nccl", "rank": 3, "world_size": 8},'
                        ' "baseTimeNanoseconds": 1700000000000000000, "deviceProperties": [{"id": 0}],'
@@ -225,13 +225,13 @@ def capture(launches, captured, start=0, correlation=1):
     for number in range(launches):
         at = start + 10 + 10 * number + (20 if number >= captured else 0)
         calls.append(launch(at, 5, correlation + number))
-        calls.append(event("cuLaunchKernel", at + 1, 2, cat="cuda_driver"))  # a part of the launch
+        calls.append(event("cuLaunchKernel", at + 1, 2, cat="cuda_driver"))  # included in the launch
     calls.append(event("cudaStreamEndCapture", start + 10 * captured + 15, 5, cat="cuda_runtime"))
     return calls
 
 
 class Copies(Ranks):
-    """T7.8."""
+    """T7.8: copies."""
 
     def rest(self, path="d"):
         return self.ranks(path, "file, rank, rank_source")
@@ -242,7 +242,7 @@ class Copies(Ranks):
         self.assertEqual(self.rest(), [("merged-17.json", 0, "order"), ("merged-17.json", 1, "order")])
         for rank in range(2):
             write(f"d/17-TP-{rank}.json", document(*stages(0, (1, 2))))
-        for _ in range(2):  # read, and kept
+        for _ in range(2):  # read and kept
             self.assertEqual(self.rest(), [("17-TP-0.json", 0, "order"), ("17-TP-1.json", 1, "order"),
                                            ("merged-17.json", None, "copy"), ("merged-17.json", None, "copy")])
             self.assertEqual(self.rows("SELECT DISTINCT rank, file FROM trace_events('d', 'all')"),
@@ -277,7 +277,7 @@ class Copies(Ranks):
         self.assertEqual(self.rest("d/a.json"), [("a.json", 0, "order")])
 
     def test_a_rank_that_the_file_says(self):
-        """Such a file is read when its rank is asked for."""
+        """A file that contains its rank is read when that rank is selected."""
         told = {"distributedInfo": {"rank": 0, "world_size": 1}}
         write("d/a.json", document(*capture(10, 10), **told))
         write("d/b.json", document(*stages(0, (1, 2)), **told))
@@ -297,7 +297,7 @@ class Copies(Ranks):
 
 
 class Replicas(Ranks):
-    """T7.5."""
+    """T7.5: replicas."""
 
     def write(self, replica, rank, start=0, told=True, dur=100, tail=".1750.pt.trace.json"):
         keys = {"distributedInfo": {"rank": rank, "world_size": 1}} if told else {}
@@ -311,7 +311,7 @@ class Replicas(Ranks):
             self.assertEqual(self.ranks(columns="file, rank, rank_source, dp"),
                              [(f"dp{n}_pp0_tp0_dcp0_ep0_rank0.1750.pt.trace.json", n, "replica", n)
                               for n in (0, 1, 2, 10)])
-            for replica in (10, 0, 2):  # the first query, and later ones
+            for replica in (10, 0, 2):  # the first query, and further ones
                 self.assertEqual(self.rows("SELECT DISTINCT name FROM trace_events('d', ?) WHERE device = 'GPU'",
                                            replica), [(f"k{replica}",)])
 
@@ -330,7 +330,7 @@ class Replicas(Ranks):
             for replica in (0, 1) for rank in (0, 1)])
 
     def test_are_chosen_by_their_place(self):
-        """T7.7, wherever ranks are chosen."""
+        """T7.7: ranks can be selected by their place, wherever ranks are selected."""
         for replica in (0, 1):
             for rank in (0, 1):
                 self.write(replica, rank)
@@ -365,7 +365,7 @@ class Replicas(Ranks):
         self.assertEqual(self.rows("SELECT DISTINCT rank FROM trace_ops('many.json', 'tp=299')"), [(299,)])
 
     def test_nothing_ties_replicas(self):
-        """Q2, Q3.4: their collectives are not one, though groups have one name; those of ranks of a replica are."""
+        """Q2, Q3.4: replicas never share a collective, even with equal group names; ranks within a replica do."""
         def collectives(rank):
             return [{**kernel("ncclDevKernel_AllReduce", 1000 * at + 300 + rank, 50, 90 + at), "args": {
                 "correlation": 90 + at, "stream": 7, "Process Group Name": "tp"}} for at in range(5)]
@@ -384,7 +384,7 @@ class Replicas(Ranks):
 
     def test_what_is_no_replica(self):
         self.write(0, 0)
-        self.write(1, 0, 10 ** 6)  # at another time
+        self.write(1, 0, 10 ** 6)  # at a different time
         self.assertEqual([rank for _, rank in self.ranks()], [0, 0])
         self.write(1, 1)           # of another rank
         os.remove("d/dp1_pp0_tp0_dcp0_ep0_rank0.1750.pt.trace.json")
@@ -395,7 +395,7 @@ class Replicas(Ranks):
 
 
 class Coordinates(Ranks):
-    """T7.7."""
+    """T7.7: coordinates."""
 
     def test_names(self):
         for name, *right in (("17.5-TP-0-PP-1-DP-2-EP-3", 0, 1, 2, 3), ("dp0_pp1_tp02_dcp7_ep3_rank0", 2, 1, 0, 3),

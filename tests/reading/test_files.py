@@ -1,4 +1,4 @@
-"""Paths and what is in a file besides events: one file under several paths, paths that are not UTF-8, metadata."""
+"""Paths, and content besides events: one file under several paths, paths that are not UTF-8, metadata (T18)."""
 import json
 import os
 import random
@@ -13,20 +13,20 @@ STRICT = "metadata left out: not strict JSON, or nested too deep"
 
 
 class Twice(InFolder):
-    """A file that is given twice, in one argument, is read once."""
+    """A file given twice in one argument is read once."""
 
     def setUp(self):
         super().setUp()
         write("d/rank0.json", run())
         write("d/rank1.json", run(2))
         write("e/rank0.json", run())
-        os.symlink("rank0.json", "d/rank7.json")      # another base name: another file
+        os.symlink("rank0.json", "d/rank7.json")      # with another base name it is another file
         os.symlink("d", "way")                         # another way to the same files
         os.mkdir("hard")
         os.link("d/rank1.json", "hard/rank1.json")     # the same inode
 
     def again(self, *paths):
-        """{path: how often it was given beyond once} of each file of an argument."""
+        """{path: number of repetitions} for each file of an argument."""
         found = {}
         for file, problems in self.rows("SELECT file, problems FROM trace_files(?)", json.dumps(paths)):
             found[file] = sum(problem["count"] for problem in json.loads(problems) if problem["what"] == AGAIN)
@@ -46,7 +46,7 @@ class Twice(InFolder):
     def test_every_function_reads_it_once(self):
         once = self.db.execute("SELECT count(*) FROM trace_events('d/rank0.json')").fetchone()
         for paths in (["d/rank0.json", "./d/rank0.json"], ["way/rank0.json", "d/rank0.json", "d/rank0.json"]):
-            for _ in range(2):  # read, and kept
+            for _ in range(2):  # read and kept
                 self.assertEqual(self.rows("SELECT count(*) FROM trace_events(?)", json.dumps(paths))[0], once)
                 for function in ("trace_ops", "trace_steps", "trace_step_time", "temporal_breakdown", "trace_metadata"):
                     columns = ", ".join(name for name, in self.rows(
@@ -65,7 +65,7 @@ class Twice(InFolder):
             self.assertEqual(self.rows("SELECT file FROM trace_files(?)", text), [(path,) for path in paths])
 
     def test_many_paths(self):
-        """In time that is proportional to them."""
+        """Many paths take proportional time."""
         started = time.process_time()
         self.assertEqual(self.again(*["d/rank0.json"] * 20_000), {"d/rank0.json": 19_999})
         os.makedirs("many")
@@ -88,7 +88,7 @@ class Twice(InFolder):
                          {"./d/gone.json": 0, "d/gone.json": 0, "./d/rank0.json": 1})
 
     def test_random_lists(self):
-        """Against realpath and base name."""
+        """Random lists agree with realpath and base name."""
         chance = random.Random(5)
         known = [f"{way}{name}" for way in ("d/", "./d/", "way/", "way/../d/", "hard/", "e/", "./e/../d/")
                  for name in ("rank0.json", "rank1.json", "rank7.json") if os.path.exists(way + name)]
@@ -102,7 +102,7 @@ class Twice(InFolder):
 
 @names_of_bytes
 class NotUtf8(InFolder):
-    """Column `file` is text for SQLite, and the same text wherever a file is named."""
+    """The column `file` is valid text in SQLite, and equal wherever a file is named."""
 
     NAMES = [b"rank0 \xff.json", b"rank1 \xc3.json", b"rank2 \xed\xa0\x80 caf\xe9.json", "rank3 é.json".encode()]
 
@@ -141,10 +141,10 @@ class NotUtf8(InFolder):
 
 
 class Processes(InFolder):
-    """Files of one process are one rank, recorded several times: T7.4, T8.2."""
+    """T7.4, T8.2: files of one process are one rank, recorded several times."""
 
     def cycle(self, path, first, start, steps=3, **keys):
-        """A file of a profiling cycle: `steps` steps of 100 us from `start` on."""
+        """A file of a profiling cycle, with `steps` steps of 100 us from `start` on."""
         made = [each for number in range(steps) for each in (
             step(first + number, start + 100 * number, 100), event("op", start + 100 * number + 10, 50))]
         return write(path, document(*made, **keys))
@@ -219,7 +219,7 @@ class Processes(InFolder):
 
 
 class Metadata(InFolder):
-    """T18."""
+    """T18: metadata."""
 
     def metadata(self, path="t.json"):
         return self.rows("SELECT key, value FROM trace_metadata(?)", path)

@@ -1,7 +1,7 @@
-"""Inputs that `make fuzz` starts from, and those that once broke the reader: each
-is read in every way that the programs in tests/c/fuzz know.
+"""The inputs that `make fuzz` starts from, and those that once broke the reader, are read by all programs in
+tests/c/fuzz.
 
-FUZZ  the folder of the programs that read them  (default build/fuzz)
+    FUZZ  the folder of these programs  (default build/fuzz)
 """
 import os
 import subprocess

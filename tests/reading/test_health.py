@@ -1,4 +1,4 @@
-"""trace_health (I1 to I13): each rule, each of its thresholds from both sides, and how odd times are read."""
+"""trace_health (I1 to I13): each rule, each threshold from both sides, and the reading of odd times."""
 import csv
 import glob
 import gzip
@@ -13,8 +13,8 @@ from support import EXAMPLES, bytes_read, corpus, found_below, golden, instructi
 
 COLUMNS = ("file", "rank", "check", "severity", "count", "total", "time_ns", "steps", "first_step", "last_step",
            "event", "name", "ts_ns", "what")
-# Goldens of work without a launch whose correlation is not 0: it has no row (I8), and so the last launch waits (I5).
-# And replicas of one rank are ranks that nothing ties.
+# Golden files without launches for some work whose correlation is not 0: it has no row (I8), so the last launch waits
+# (I5). Replicas of one rank are ranks that no collective ties together.
 CHANGED = {"real_hta_trace_compare_base": [], "real_hta_trace_compare_test": [("end", "note", 1, 2)],
            "in_r17h": [("not tied", "note", 3, 4)] * 2}
 
@@ -42,7 +42,9 @@ class Asking(InFolder):
 
 class TooLong(Asking):
     def test_work_that_ends_after_later_work_of_its_queue(self):
-        """I1.3: it is read with the median of its name, at most until the next start."""
+        """I1.3: work that ends after later work of its queue gets the median duration of its name, at most until the
+        next start.
+        """
         events = [step(1, 0, 500), *launched("relu", 5, 1600000, 1, 10), *launched("gemm", 80, 20, 2, 90),
                   *launched("relu", 180, 80, 3, 200), *launched("relu", 280, 80, 4, 300)]
         self.assertEqual(self.found(*events, columns="\"check\", severity, count, total, time_ns, steps, first_step,"
@@ -65,7 +67,7 @@ class TooLong(Asking):
                                             *launched("a", 0, 100, 3, 300)), [("too long", "note", 1, 3)] * found)
 
     def test_only_of_one_queue(self):
-        """That is work of a pid, tid and context, and not of a graph; communication never is too long."""
+        """A queue is work with one pid, tid and context, outside graphs; communication never is too long."""
         long = launched("a", 0, 1000, 1, 10)
         self.assertEqual(self.found(*long, *launched("b", 0, 50, 2, 50, stream=8)), [])
         self.assertEqual(self.found(*long, kernel("b", 50, 50, 1)), [])
@@ -77,13 +79,13 @@ class TooLong(Asking):
             self.assertEqual(len(self.found(*long, launch(0, 1, 2), other)), found)
 
     def test_is_no_measure_for_work_before_it(self):
-        """I1.1"""
+        """I1.1: work after an event says nothing about its length."""
         self.assertEqual(self.found(*launched("a", 0, 2000, 1, 10), *launched("a", 0, 1000, 2, 20),
                                     *launched("b", 0, 50, 3, 50), *launched("a", 0, 20, 4, 200)),
                          [("too long", "note", 2, 4)])
 
     def test_a_queue_in_which_many_are_is_none(self):
-        """I1.2: two, or one in a hundred, are not many; then only what exceeds by more than 1 s is too long."""
+        """I1.2: up to two events, or one in a hundred, may be too long. With more, only an excess above 1 s counts."""
         def queue(count, long, dur):
             return [one for i in range(count) for one in launched(
                 "a", 10000 * i, dur if i % 3 == 0 and i < 3 * long else 100, i + 1)]
@@ -95,14 +97,14 @@ class TooLong(Asking):
         self.assertEqual(self.found(*queue(20, 3, 10100 + 750000)), [])
 
     def test_5_percent_without_others_of_their_name(self):
-        """I1.4"""
+        """I1.4: the 5 % limit applies without other events of the name."""
         for share, severity in ((49, "note"), (53, "wrong"), (38, "note"), (67, "wrong")):
             with self.subTest(share):
                 self.assertEqual(self.found(*launched("alone", 0, 5000, 1, 1000 - share),
                                             *launched("b", 0, 1000 - share, 2, 1000)), [("too long", severity, 1, 2)])
 
     def test_after_the_end_of_the_recording(self):
-        """I2: without a duration."""
+        """I2: an event after the end of the recording loses its duration."""
         self.assertEqual(self.found(event("aten::relu", 0, 236 * 31556952e6), event("aten::mm", 10, 5),
                                     columns="\"check\", severity, count, total, time_ns, what"),
                          [("too long", "note", 1, 2, 7447440672000000000,
@@ -111,7 +113,7 @@ class TooLong(Asking):
         self.assertEqual(self.found(step(1, 0, 1e9), event("aten::mm", 10, 5)), [("too long", "wrong", 1, 2)])
 
     def test_60_s_and_as_long_as_the_recording(self):
-        """I2; the recording lasts until `Record Window End`, or until the latest start."""
+        """I2: the limit is 60 s and the recording's length, up to `Record Window End` or the latest start."""
         def found(length, beyond, end=0):
             events = [event("a", 0, length + beyond), event("b", length if not end else 1, 1)]
             window = {"ph": "i", "name": "Record Window End", "s": "g", "pid": "", "tid": "", "ts": length}
@@ -123,7 +125,7 @@ class TooLong(Asking):
                     self.assertEqual(found(length, beyond, end), expected)
 
     def test_work_after_the_end(self):
-        """I2 with I1.3, also of communication."""
+        """I2 with I1.3: work after the end, including communication."""
         self.assertEqual(self.found(*launched("ncclAllReduce", 0, 1e9, 1, 10),
                                     *launched("ncclAllReduce", 20, 30, 2, 100)), [("too long", "note", 1, 2)])
         self.assertEqual(self.read(), [(30,), (30,)])
@@ -131,7 +133,7 @@ class TooLong(Asking):
 
 class NoTime(Asking):
     def test_at_0(self):
-        """I3: read without ts and dur."""
+        """I3: events at 0 are read without ts and dur."""
         base = launched("a", 1000, 5, 1)
         gone = [launch(1000 + i, 1, 10 + i) for i in range(3)], [kernel("a", 0, 0, 10 + i) for i in range(3)]
         self.assertEqual(self.found(*base, *gone[0], *gone[1], columns="severity, count, total, steps, ts_ns, what"),
@@ -165,7 +167,7 @@ class NoTime(Asking):
 class Lost(Asking):
     @staticmethod
     def steps(count, *lost, each=3, name="cudaLaunchKernel"):
-        """Steps of launches, of which those in `lost` (by step and place) have no kernel."""
+        """Steps of launches; those in `lost` (by step and place) have no kernel."""
         events = []
         for number in range(count):
             events.append(step(number, 1000 * number, 900))
@@ -177,7 +179,7 @@ class Lost(Asking):
         return events
 
     def test_all_of_a_step(self):
-        """I4.2: a buffer was dropped."""
+        """I4.2: if all kernels of a step are lost, a buffer was dropped."""
         lost = [(number, place) for number in (2, 3) for place in range(3)]
         self.assertEqual(self.found(*self.steps(12, *lost), columns="\"check\", severity, count, total, steps,"
                                     " first_step, last_step, what"),
@@ -189,13 +191,13 @@ class Lost(Asking):
         self.assertEqual(self.found(*self.steps(12, (0, 0), (0, 1), (0, 2))), [("kernels lost", "note", 3, 36)])
 
     def test_many(self):
-        """Three, and more than one in a hundred, of the steady steps; the others do not count."""
+        """Losses are many from three, and one in a hundred, of the steady steps on; other steps do not count."""
         scattered = (2, 0), (4, 1), (6, 2), (8, 2)
         self.assertEqual(self.found(*self.steps(12, *scattered[:2])), [("kernels lost", "note", 2, 36)])
         self.assertEqual(self.found(*self.steps(12, *scattered[:3])), [("kernels lost", "incomplete", 3, 36)])
         self.assertEqual(self.found(*self.steps(12, *scattered[:2], (0, 1))), [("kernels lost", "note", 3, 36)])
         for count, severity in ((101, "incomplete"), (102, "note"), (135, "note"), (80, "incomplete")):
-            with self.subTest(count):  # steady steps are two less
+            with self.subTest(count):  # two fewer steps are steady
                 self.assertEqual(self.found(*self.steps(count, *scattered[:3])),
                                  [("kernels lost", severity, 3, 3 * count)])
 
@@ -207,7 +209,7 @@ class Lost(Asking):
         self.assertEqual(self.found(*self.steps(12, (0, 1), name="cudaGraphLaunch")), [("graphs lost", "note", 1, 36)])
 
     def test_what_is_no_launch(self):
-        """I4"""
+        """I4: other calls are no launches."""
         lost = [(number, 1) for number in range(2, 9)]
         for name in ("cudaMemsetAsync", "cudaLaunchHostFunc", "cudaMemcpyAsync"):
             self.assertEqual(self.found(*self.steps(12, *lost, name=name)), [], name)
@@ -217,7 +219,7 @@ class Lost(Asking):
                                       for one in self.steps(12, *lost)]), [])
 
     def test_one_inside_another(self):
-        """A driver's call is part of the runtime's, whichever of them has the kernel."""
+        """A driver's call is part of the runtime's call, whichever of them has the kernel."""
         for outer, inner in ((1, 1), (1, 2), (2, 1)):
             self.assertEqual(self.found(*[one for i in range(5) for one in (
                 call("cudaLaunchKernel", 100 * i, 20, 10 * i + outer),
@@ -233,14 +235,14 @@ class Lost(Asking):
         self.assertEqual(self.found(*others, *captured, *capture), [])
 
     def test_not_if_as_many_kernels_have_no_launch(self):
-        """I4.1"""
+        """I4.1: there is no finding if as many kernels lack a launch."""
         lost = [(number, 1) for number in range(2, 9)]
         for stray, found in ((7, ["no launch"]), (6, ["kernels lost", "no launch"])):
             self.assertEqual([one[0] for one in self.found(*self.steps(12, *lost), *[
                 kernel("ncclAllReduce", 1500 + 1000 * i, 20, 0, 20) for i in range(stray)])], found)
 
     def test_no_device_work(self):
-        """I4.3"""
+        """I4.3: no device work."""
         launches = [one for one in self.steps(4) if one["cat"] != "kernel"]
         self.assertEqual(self.found(*launches, columns="\"check\", severity, steps, what"),
                          [("no device work", "incomplete", 4, "12 launches, and no device work")])
@@ -249,7 +251,7 @@ class Lost(Asking):
         self.assertEqual(self.found(step(1, 0, 5), event("aten::mm", 0, 3)), [])
 
     def test_at_the_end(self):
-        """I5: they had not run; steps from there on are not steady, and say nothing of the others."""
+        """I5: launches at the end had not run. Later steps are not steady, and do not affect the others."""
         late = [(number, place) for number in (5, 6) for place in range(3)][1:]
         self.assertEqual(self.found(*self.steps(7, *late), columns="\"check\", severity, count, total, steps,"
                                     " first_step, last_step, event, what"),
@@ -261,7 +263,7 @@ class Lost(Asking):
         self.assertEqual(self.rows(steady), [(1,)])
 
     def test_at_the_end_without_steps(self):
-        """I5: as many as are in the backlog may wait."""
+        """I5: at the end, as many launches may wait as are in the backlog."""
         def found(backlog, waiting):
             return self.found(*[kernel("k", 10 * i, 9, 900 + i) for i in range(backlog)],
                               *launched("k", 200, 5, 1, 1000), *[launch(300 + i, 1, 10 + i) for i in range(waiting)])
@@ -269,7 +271,7 @@ class Lost(Asking):
         self.assertEqual(found(4, 7), [("end", "incomplete", 7, 8)])
 
     def test_empty_steps(self):
-        """I6"""
+        """I6: empty steps."""
         def without(count, *empty, events=None):
             return [one for one in events or self.steps(count)
                     if one["ts"] // 1000 not in empty or one["name"].startswith("Pro")]
@@ -290,7 +292,7 @@ class Lost(Asking):
 class OutOfStep(Asking):
     @staticmethod
     def burst(steps, last, work):
-        """A kernel of each step; the last one ends `last` us after the first, and works for `work`."""
+        """One kernel per step; the last one ends `last` us after the first, and runs for `work`."""
         events = []
         for number in range(steps):
             end = 1000 * steps + last * number / (steps - 1)
@@ -300,7 +302,7 @@ class OutOfStep(Asking):
         return events
 
     def test_a_quarter(self):
-        """I7: of the time on the host, which is 10 ms, the device takes that, and works for that."""
+        """I7: the limit is a quarter of the host's time, 10 ms, both for the device's span and its work."""
         for last, work, found in ((2499, 100, 1), (2500, 100, 0), (1870, 100, 1), (3300, 100, 0)):
             with self.subTest(last=last, work=work):
                 self.assertEqual(len(self.found(*self.burst(11, last, work))), found)
@@ -309,7 +311,7 @@ class OutOfStep(Asking):
                            "11 steps take the device 1.2 ms from end to end, and the host 10 ms from start to start")])
 
     def test_a_device_that_works(self):
-        """One long kernel before the first step's end."""
+        """A device that works is fine: one long kernel before the first step's end."""
         for work, found in ((2400, 1), (2600, 0)):
             events = self.burst(11, 100, 11) + launched("long", 0, work, 99, 10, stream=9)
             self.assertEqual(len(self.found(*events)), found)
@@ -321,7 +323,7 @@ class OutOfStep(Asking):
 
 class NoLaunch(Asking):
     def test_is_in_a_step(self):
-        """I8: in that of the linked work that starts last before it on its pid."""
+        """I8: the work is in the step of the linked work that starts last before it on its pid."""
         events = [step(1, 0, 100), step(2, 100, 100), *launched("a", 10, 5, 1, 120), *launched("a", 110, 5, 2, 150),
                   *[kernel(name, ts, 20, correlation, 20)
                     for name, ts, correlation in (("b", 121, 0), ("c", 160, 0), ("d", 170, 77))]]
@@ -339,7 +341,7 @@ class NoLaunch(Asking):
 
 class Cut(Asking):
     def test_two_writers(self):
-        """I9"""
+        """I9: two writers."""
         text = json.dumps(document(*[event("op", i, 1) for i in range(20)]))
         write("t.json", text[:300] + text + text[300:])
         (count, total), = self.rows("SELECT count, total FROM trace_health('t.json') WHERE severity = 'incomplete'")
@@ -354,7 +356,7 @@ class Cut(Asking):
                 ("cut", severity, f"{number} of {10 + number} events were skipped: not JSON (two writers?)")])
 
     def test_a_second_list(self):
-        """Also one that is longer than 16 MiB, and one that is cut in pieces by the reader."""
+        """A second list is reported, also if it is longer than 16 MiB, or if the reader cuts it into pieces."""
         for count in (3, 200000):
             list_of = json.dumps([event("op", i, 1) for i in range(count)])
             write("t.json", f'{{"traceEvents": [{json.dumps(event("op", 1, 1))}], "traceEvents": {list_of}}}')
@@ -367,7 +369,7 @@ class Cut(Asking):
 
 
 class BeforeLaunch(Asking):
-    """I13"""
+    """I13: work before its launch."""
 
     def early(self, count, by=100, of=6):
         return [one for i in range(of) for one in launched("a", 1000 * i + 500, 10, i + 1,
@@ -388,7 +390,7 @@ class BeforeLaunch(Asking):
                 self.assertEqual(self.found(*self.early(count, of=of), columns="severity"), [(severity,)])
 
     def test_10_us(self):
-        """A healthy recording has 6."""
+        """The limit is 10 us; a healthy recording has 6."""
         for by, found in ((7.5, 0), (10, 0), (10.001, 1), (13.333, 1)):
             self.assertEqual(len(self.found(*self.early(6, by))), found, by)
 
@@ -402,7 +404,7 @@ class Files(Asking):
         return self.rows(f"SELECT {columns} FROM trace_health('d')")
 
     def test_launches_of_several_processes(self):
-        """I10"""
+        """I10: launches of several processes."""
         other = [launch(50, 1, 2, pid=2), kernel("b", 60, 5, 2)]
         columns = "\"check\", severity, count, total, steps, what"
         self.assertEqual(self.found(*launched("a", 0, 5, 1), *other, columns=columns), [
@@ -413,7 +415,7 @@ class Files(Asking):
         self.assertEqual(self.found(*launched("a", 0, 5, 1), {**other[0], "pid": 1, "tid": 2}, other[1]), [])
 
     def test_ranks_in_one_file(self):
-        """I10"""
+        """I10: ranks in one file."""
         def labelled(label, name):
             return [{**one, "pid": f"[{label}] {one['pid']}"} for one in launched(name, 0, 5, 1)]
         write("d/a.json", document(*labelled("TP00", "x"), *labelled("TP01", "y")))
@@ -425,14 +427,14 @@ class Files(Asking):
                                           "left out: recordings of several ranks, beside files of one")])
 
     def test_many_labels(self):
-        """The list ends where it would be too long."""
+        """The list of labels ends before it is too long."""
         write("d/a.json", document(*[event("x", 0, 5, pid=f"[{'L' * 30}{i}] 1") for i in range(20)]))
         what = self.rows("SELECT what FROM trace_health('d') WHERE \"check\" = 'ranks in one file'")[0][0]
         self.assertRegex(what, "^20 ranks in one file: L+0, (L+[0-9]+, )+[.]{3}$")
         self.assertLess(len(what), 500)
 
     def test_cycles_and_copies(self):
-        """I11: the file that starts first, which need not be the first by name."""
+        """I11: the original is the file that starts first, not necessarily the first by name."""
         for number, start in ((1, 5000), (2, 0), (3, 9000)):
             write(f"d/host_42.{number}.pt.trace.json", document(*launched("x", start + 1, 5, 1)))
         self.assertEqual(self.health(), [("d/host_42.2.pt.trace.json", 0, "cycles", "note", 3, 3,
@@ -444,7 +446,7 @@ class Files(Asking):
                                             "left out: a recording of the capture of graphs"))
 
     def test_ranks_that_nothing_ties(self):
-        """I12"""
+        """I12: ranks that no collective ties together."""
         def side(*ranks):
             for rank, name in enumerate(ranks):
                 write(f"d/rank{rank}.json", document(*[one for number in range(3) for one in (
@@ -458,7 +460,7 @@ class Files(Asking):
 
 class Function(Asking):
     def test_order(self):
-        """By severity, rank, file and check; problems of trace_files have the same counts."""
+        """Findings are ordered by severity, rank, file and check; trace_files has the same counts."""
         lost = Lost.steps(12, (2, 0), (4, 1), (6, 2))
         write("t/b1.json", {**document(*lost), "distributedInfo": {"rank": 1}})
         write("t/b0.json", {**document(*Lost.steps(12, (2, 0)), kernel("x", 2500, 1, 0, 9)),
@@ -470,7 +472,7 @@ class Function(Asking):
             "SELECT problems FROM trace_files('t') WHERE rank = 1"))], [("kernels lost", 3)])
 
     def test_steps_by_name(self):
-        """Which events are steps decides what is found."""
+        """Findings depend on which events are steps."""
         events = [{**one, "name": "turn"} if one["name"].startswith("Pro") else one
                   for one in Lost.steps(12, (2, 0), (2, 1), (2, 2))]
         self.assertEqual(self.found(*events, columns="severity, steps"), [("incomplete", None)])
@@ -490,7 +492,7 @@ class Function(Asking):
     @slowest
     @unittest.skipUnless(shutil.which("valgrind"), "valgrind is not installed")
     def test_instructions(self):
-        """Of both traces, at most a tenth of what trace_diff takes of them."""
+        """The cost is at most a tenth of trace_diff's instructions for both traces."""
         sides = [corpus("hta", "trace_diff", side) for side in ("control", "test")]
         diff = "SELECT count(*) FROM trace_diff('{}', '{}'); ".format(*sides)
         both = diff + "".join(f"SELECT count(*) FROM trace_health('{side}'); " for side in sides)
@@ -502,13 +504,13 @@ class Function(Asking):
 
 
 def rows_of(db, path, folder):
-    """Rows of trace_health as a golden file has them."""
+    """Rows of trace_health in the format of a golden file."""
     return [("" if value is None else str(value).replace(folder + os.sep, "") if i == 0 else str(value)
              for i, value in enumerate(row)) for row in db.execute("SELECT * FROM trace_health(?)", (path,))]
 
 
 def paths_named(folder, words):
-    """Files and folders whose path has these words between `_`, each of which may be several of a name."""
+    """Files and folders whose path contains these words, separated by `_`; several can have the same name."""
     if not words:
         yield folder
     for count in range(1, len(words) + 1):
@@ -522,7 +524,7 @@ def paths_named(folder, words):
 
 class Recorded(InFolder):
     def inputs(self, name):
-        """The traces of a golden file, and the folder that its paths start from."""
+        """The traces of a golden file, and the base folder of its paths."""
         cases = os.path.join(os.path.dirname(corpus()), "cases")
         of, words = name.split("_")[0], name.split("_")[1:]
         if of == "legit":
@@ -556,7 +558,7 @@ class Recorded(InFolder):
         self.assertGreater(count, 60)
 
     def silent(self, folder):
-        """Whether nothing in a folder is more than a note; returns how many files were looked at."""
+        """Asserts that a folder has nothing worse than notes; returns the number of files."""
         count = 0
         for path in found_below(folder, "**", "*.*"):
             if not path.endswith((".json", ".json.gz", ".sqlite", ".db", ".pftrace", ".perfetto-trace", ".pb")):
@@ -565,7 +567,7 @@ class Recorded(InFolder):
                 continue
             try:
                 rows = self.rows("SELECT * FROM trace_health(?)", path)
-            except Exception:  # no trace
+            except Exception:  # not a trace
                 continue
             with self.subTest(path):
                 self.assertEqual([row for row in rows if row[3] != "note"], [])
@@ -586,7 +588,7 @@ class Recorded(InFolder):
 
 
 class Validation(Asking):
-    """trace_validation: the rules of PyTorch's own validator."""
+    """trace_validation follows PyTorch's own validator."""
 
     NEEDED = {"Collective name", "dtype", "In msg nelems", "Out msg nelems", "Group size"}
     RECORDS = {"cudaEventRecord" + more for more in ("", "_ptsz", "WithFlags", "WithFlags_ptsz")}
@@ -653,7 +655,9 @@ class Validation(Asking):
         self.assertGreaterEqual(seen, {"stream_sync_overlap", "stream_wait_corr_id_populated"})
 
     def test_at_the_same_instant(self):
-        """A sync that begins when the kernel begins or ends, a wait at its record, a kernel at its launch: all pass."""
+        """Events at the same instant pass: a sync that begins when the kernel begins or ends, a wait at its record, a
+        kernel at its launch.
+        """
         sync = {"cuda_sync_kind": "Stream Sync", "device": 0, "stream": 7}
         wait = {"cuda_sync_kind": "Stream Wait Event", "wait_on_cuda_event_record_corr_id": 9}
         for late, rules in ((0, []), (0.001, ["gpu_kernel_causality", "stream_sync_overlap",

@@ -1,5 +1,5 @@
-"""Files of databases as bad as they come (G1 to G7): damage, bombs, what lies beside them, what is not a file, and what
-hosts and other programs do with the same file meanwhile.
+"""Damaged and hostile database files (G1 to G7): damage, bombs, neighbouring files, paths that are not files, and
+concurrent use of the file by hosts and other programs.
 """
 import contextlib
 import os
@@ -25,14 +25,14 @@ from test_hostile_databases import DIFF, FILES, MOST, ROWS, Databases, make_many
 NEEDS_SQLITE = unittest.skipIf(os.name == "nt", "needs libsqlite3.so.0")
 SLACK = float(os.environ.get("SLACK") or 1)
 COUNT = "SELECT count(*) FROM trace_events(?)"
-# A column that has the name of the rowid, and takes a second to compute.
+# A column named like the rowid that takes a second to compute.
 COMPUTED = ("rowid INTEGER AS (start + 0 * length("
             "replace(hex(zeroblob(200000)), hex(zeroblob(80000)) || '1', '')))")
 
 
 @contextlib.contextmanager
 def meanwhile(*statements, path="x.db"):
-    """Another process has done something to a database and still has it open; in the end it closes it."""
+    """Another process changes a database and keeps it open until the end."""
     with subprocess.Popen([sys.executable, "-c", textwrap.dedent("""
             import sqlite3, sys
             db = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -51,7 +51,7 @@ def meanwhile(*statements, path="x.db"):
 
 
 class Beside(Databases):
-    """-wal and -journal (G2)."""
+    """G2: -wal and -journal files."""
 
     def changes_in(self, name, shown="x.db"):
         return f"cannot read '{shown}': it has changes in '{name}' that are not in it yet"
@@ -77,7 +77,7 @@ class Beside(Databases):
                     os.remove("x.db" + tail)
 
     def test_a_live_wal(self):
-        """Rows of a WAL are not missed in silence, through links either."""
+        """Rows in a WAL are not missed silently, even through links."""
         export("x.db", pragmas=["journal_mode = WAL"])
         os.mkdir("links")
         os.symlink("../x.db", "links/y.db")
@@ -98,7 +98,7 @@ class Beside(Databases):
         self.assertEqual(len(self.rows(ROWS, "x.db")), 24)
 
     def test_a_writer_that_was_killed(self):
-        """A hot journal: the pages in the file are not those of a transaction."""
+        """With a hot journal, the pages in the file belong to no complete transaction."""
         child(f"""
 import sys
 sys.path.insert(0, {os.path.join(ROOT, 'tests')!r})
@@ -181,14 +181,14 @@ class Paths(Databases):
         cursor = self.db.execute("SELECT args FROM trace_events('../x.db')")
         cursor.fetchone()
         os.chdir("..")
-        try:  # a path that means another file now: an error, or what was meant
+        try:  # the path means another file now: an error, or the original file
             self.assertEqual(len(cursor.fetchall()), 31)
         except sqlite3.Error as error:
             self.assertIn("'../x.db'", str(error))
 
     @unittest.skipIf(os.name == "nt", "needs a current folder with a long path")  # for others see test_windows
     def test_deep_folders(self):
-        """Longer than SQLite's own names of files: rows, or an error that names the file."""
+        """Paths longer than SQLite's limit for file names give rows, or an error that names the file."""
         here, name = os.getcwd(), "f" * 200
         for depth in range(1, 6):
             os.mkdir(name)
@@ -225,7 +225,7 @@ class Paths(Databases):
         self.assertLess(time.monotonic() - started, 60)
 
     def test_folders(self):
-        """T16: databases that are no traces are passed over; what cannot be read is said."""
+        """T16: databases that are not traces are skipped; unreadable files are reported."""
         os.mkdir("d")
         shutil.copyfile("clean.db", "d/a.db")
         with opened("d/b.db") as db:
@@ -243,10 +243,10 @@ class Paths(Databases):
 
 
 class Damage(Databases):
-    """Bytes that are missing, and bytes that are other ones."""
+    """Missing and changed bytes."""
 
     def check(self, path, what):
-        """Rows or an error, twice the same, and on another connection."""
+        """Rows or an error, equal twice and on another connection."""
         with self.subTest(what):
             answers = self.ask(self.db, path, (ROWS, FILES))
             self.assertEqual(self.ask(self.db, path, (ROWS, FILES)), answers)
@@ -264,7 +264,7 @@ class Damage(Databases):
             return file.read()
 
     def test_cut(self):
-        """A database cut by a page or more gives nothing (G6), or what is whole of it."""
+        """G6: a database that lost a page or more gives nothing, or its complete part."""
         content = self.small()
         whole = self.rows(ROWS, "small.db")
         rng, length = random.Random(1), len(content)
@@ -276,7 +276,7 @@ class Damage(Databases):
                 self.assertLessEqual(len(answer), len(whole))
 
     def flips(self, content, rng):
-        """Some changes of bytes: bits anywhere, or numbers at the start of pages, where the trees are."""
+        """Some changed bytes: bits anywhere, or numbers at the start of pages, where the trees are."""
         made = bytearray(content)
         for _ in range(rng.choice((1, 1, 1, 2, 8))):
             how = rng.randrange(5)
@@ -305,7 +305,7 @@ class Damage(Databases):
             self.check(self.put(self.flips(content, random.Random(seed))), f"seed {seed}")
 
     def test_databases_of_other_profilers(self):
-        """Bytes and values changed."""
+        """Databases of other profilers with changed bytes and values give rows or an error."""
         for parts in (("nsys", "nsys_rules_mpi.sqlite"), ("nsys", "nsys_rules_two.sqlite"), ("rocpd", "rocpd_v3.db"),
                       ("ascend", "ascend_pytorch_profiler_5.db")):
             with open(os.path.join(DATA, *parts), "rb") as file:
@@ -319,7 +319,7 @@ class Damage(Databases):
 
     @staticmethod
     def change_values(rng):
-        """Odd values in some rows of some columns of every table; what the schema refuses stays."""
+        """Odd values in some rows of some columns of every table, except values that the schema refuses."""
         with opened("x.db") as db:
             for table, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE"
                                      " 'sqlite%'").fetchall():
@@ -337,7 +337,7 @@ class Damage(Databases):
                 self.check(self.put(content[:at] + bytes([content[at] ^ 1 << at % 8]) + content[at + 1:]), f"byte {at}")
 
     def test_pages_of_other_kinds(self):
-        """The root of each table as each kind of page, empty, full of noise, and as its own child."""
+        """The root of each table becomes each kind of page, empty, noise, and its own child."""
         rng = random.Random(1)
         for table in list(TABLES)[::series(3, 1)]:
             number = root_of("clean.db", table)
@@ -367,10 +367,10 @@ print(f"{time.process_time() - started:.3f}")
 
 
 class Bombs(InFolder):
-    """A small file that means a lot of work, and a large one."""
+    """Small files that cause much work, and a large one."""
 
     def bounded(self, path, seconds, megabytes, sql=COUNT):
-        """What a process of its own prints, within these bounds, of which the first is CPU time."""
+        """The output of another process within these limits, the first of which is CPU time."""
         with untouched(self):
             printed, memory = child(BOUNDED, path, sql)
         *printed, took = printed.splitlines()
@@ -380,7 +380,7 @@ class Bombs(InFolder):
         return "\n".join(printed)
 
     def test_pages_that_are_read_again_and_again(self):
-        """A tree whose branches are all the same page: 300 to the third power leaves of 8 rows."""
+        """A tree whose branches are all one page has 300 to the third power leaves of 8 rows."""
         export("x.db")
         leaf, first = root_of("x.db", KERNEL), next_page("x.db")
         content = open("x.db", "rb").read()[4096 * (leaf - 1):4096 * leaf]
@@ -392,7 +392,7 @@ class Bombs(InFolder):
         self.bounded("x.db", 2, 100)
 
     def cells(self, length, tail, rows):
-        """Rows (NULL, text) of a text of `length` bytes that goes on at a page."""
+        """Rows (NULL, text) with a text of `length` bytes that continues on a page."""
         kind = varint(2 * length + 13)
         head = varint(2 + len(kind)) + b"\0" + kind
         payload = len(head) + length
@@ -403,7 +403,7 @@ class Bombs(InFolder):
             yield varint(payload) + varint(row) + head + text + struct.pack(">I", tail)
 
     def strings(self, path, length, count, size=None):
-        """An export whose table of strings has this many rows, each with the same chain of pages, which is a circle."""
+        """An export whose string table has this many rows, all with one circular chain of pages."""
         export(path)
         root, first = root_of(path, STRINGS), next_page(path)
         cells = list(self.cells(length, first, range(1, count + 1)))
@@ -422,7 +422,7 @@ class Bombs(InFolder):
                 file.write(struct.pack(">I", size // 4096))
 
     def test_texts_that_share_their_pages(self):
-        """300 kB of pages, 2 GB of texts of 4 MiB each, in a file that has holes."""
+        """300 kB of pages give 2 GB of texts of 4 MiB each, in a sparse file."""
         self.strings("x.db", 4 * 2 ** 20, 500, 5 * 2 ** 20)
         with opened("x.db") as db:
             db.execute(f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 500) INSERT INTO {KERNEL}"
@@ -430,7 +430,7 @@ class Bombs(InFolder):
         self.bounded("x.db", 5, 200)
 
     def test_many_texts_longer_than_the_limit(self):
-        """Each is passed over without reading it (G5)."""
+        """G5: texts longer than the limit are skipped without being read."""
         self.strings("x.db", MOST + 100, 2000, 20 * 2 ** 20)
         self.assertEqual(self.bounded("x.db", 3, 100), "[(32,)]")
 
@@ -448,7 +448,7 @@ class Bombs(InFolder):
 
     @slow
     def test_sizes_that_the_header_asks_for(self):
-        """SQLite takes the size of its cache from the header, if nobody says otherwise."""
+        """The size of SQLite's cache is not taken from the header of the file."""
         self.fill_strings("x.db", 300_000)
         with open("x.db", "r+b") as file:
             file.seek(48)
@@ -457,7 +457,9 @@ class Bombs(InFolder):
 
     @slow
     def test_many_of_everything(self):
-        """Work grows with the rows, whatever they name: processes, threads, devices, contexts, streams, domains."""
+        """Work grows with the rows, however many processes, threads, devices, contexts, streams and domains they
+        name.
+        """
         count = 5000
         for table, columns in ((KERNEL, "globalPid = (500 + rowid) << 24"), (KERNEL, "deviceId = rowid"),
                                (KERNEL, "contextId = rowid, streamId = rowid"),
@@ -494,7 +496,9 @@ class Bombs(InFolder):
     @slow
     @alone
     def test_a_schema_that_does_not_end(self):
-        """Its only table has an index without a text, whose row is read again and again: it can be interrupted."""
+        """A schema that never ends can be interrupted: its only table has an index without a text, whose row is read
+        repeatedly.
+        """
         with opened("x.db") as db:
             db.execute("CREATE TABLE StringIds (a UNIQUE)")
         with open("x.db", "rb") as file:
@@ -514,7 +518,7 @@ class Bombs(InFolder):
                                                      for n in range(4)] + [page(13, [cell(1, table)])]
         add_pages("x.db", branch)
         top = page(5, [struct.pack(">I", first + 5) + varint(1)], 4096 - 100, right=first + 4)
-        moved = bytearray(top)  # what a page says of itself counts from its start, also on the first one
+        moved = bytearray(top)  # offsets in a page count from its start, also on the first page
         moved[5:7] = struct.pack(">H", struct.unpack(">H", top[5:7])[0] + 100)
         moved[12:14] = struct.pack(">H", struct.unpack(">H", top[12:14])[0] + 100)
         head = head[:28] + struct.pack(">I", os.path.getsize("x.db") // 4096) + head[32:]
@@ -537,7 +541,7 @@ class Bombs(InFolder):
 
     @staticmethod
     def compute(path):
-        """Tables of events get the column. INSERT computes it, so it comes after the rows."""
+        """Tables of events get the column. INSERT computes it, so rows are inserted before."""
         with opened(path) as db:
             for table in EVENTS:
                 db.execute(f"ALTER TABLE {table} ADD COLUMN {COMPUTED}")
@@ -549,13 +553,13 @@ class Bombs(InFolder):
         self.assertEqual(self.bounded("x.db", 20, 2 * size + 100), "[(32,)]")
 
     def test_generated_columns_that_take_long(self):
-        """They are not computed (G3): SQLite's functions cannot be interrupted."""
+        """G3: slow generated columns are not computed, because SQLite's functions cannot be interrupted."""
         export("x.db")
         self.compute("x.db")
         self.assertEqual(self.bounded("x.db", 1, 100), "[(32,)]")
 
     def late(self, path, sql, delay):
-        """Seconds from the wish to stop to the end; None if it was done before."""
+        """Seconds from the interrupt to the end, or None if the query was done before."""
         db, wished = connect(), []
 
         def stop():
@@ -578,7 +582,7 @@ class Bombs(InFolder):
     @slowest
     @alone
     def test_interrupts(self):
-        """Asked at any moment: while strings are read, rows, args, and after that."""
+        """An interrupt works at any moment: while strings, rows or args are read, and after that."""
         self.fill_strings("x.db", 10 ** 5, 3 * 10 ** 5)
         self.compute("x.db")
         for sql in (COUNT, "SELECT sum(length(args)) FROM trace_events(?)", "SELECT count(*) FROM trace_files(?)",
@@ -614,7 +618,7 @@ class Bombs(InFolder):
 
 
 class Changes(Databases):
-    """A file that is replaced or written while it is read."""
+    """A file that is replaced or written to during reading."""
 
     def test_replaced_between_two_questions(self):
         shutil.copyfile("clean.db", "x.db")
@@ -668,7 +672,7 @@ class Changes(Databases):
 
     @slow
     def test_written_all_the_time(self):
-        """Another process writes: the rows of a moment, or an error."""
+        """While another process writes, the result is the rows of one moment, or an error."""
         export("x.db", 200)
         writer = subprocess.Popen([sys.executable, "-c", textwrap.dedent(f"""
             import sqlite3, time
@@ -712,15 +716,17 @@ except sqlite3.OperationalError as error:
 
 
 class Hosts(Databases):
-    """The connection that asks, and its process."""
+    """The calling connection and its process."""
 
     def another(self, path):
-        """What another process that wants to write says."""
+        """The answer of another process that tries to write."""
         return subprocess.run([sys.executable, "-c", ANOTHER, path], capture_output=True, text=True,
                               check=True).stdout.strip()
 
     def test_locks_of_the_host(self):
-        """POSIX drops all locks of a process on a file when any of its descriptors is closed."""
+        """The host's locks stay, although POSIX drops all locks of a process on a file when it closes any of its
+        descriptors.
+        """
         shutil.copyfile("clean.db", "x.db")
         host = sqlite3.connect("x.db", isolation_level=None)
         host.execute("BEGIN IMMEDIATE")
@@ -735,12 +741,12 @@ class Hosts(Databases):
         host.close()
 
     def test_locks_on_a_host_database_among_traces(self):
-        """The database that results go into lies in the folder of the traces."""
+        """The host's locks stay when its own database is in the folder of the traces."""
         os.mkdir("d")
         write("d/a.json", run())
         for name in ("results.db", "results.sqlite", "results.sqlite3"):
             host = connect(os.path.join("d", name))
-            if name != "results.sqlite3":  # which is empty then
+            if name != "results.sqlite3":  # it is empty then
                 host.execute("CREATE TABLE r(a)")
                 host.commit()
             host.execute("BEGIN IMMEDIATE")
@@ -783,7 +789,7 @@ class Hosts(Databases):
         host.close()
 
     def test_state_of_the_host(self):
-        """Functions, authorizer, progress handler, limits and settings are those of before."""
+        """Functions, authorizer, progress handler, limits and settings of the host are unchanged."""
         db, called, asked, steps = connect(), [], [], []
         db.execute("CREATE TABLE t(a)")
         db.execute("INSERT INTO t VALUES (1), (2), (3)")
@@ -820,7 +826,7 @@ class Hosts(Databases):
         db.close()
 
     def test_limits_of_the_host(self):
-        """Those of the connection that asks are not those of the file's."""
+        """The limits of the calling connection do not apply to the file's."""
         if not hasattr(sqlite3.Connection, "setlimit"):
             self.skipTest("this Python cannot set limits")
         for category in range(12):
@@ -873,7 +879,7 @@ class Hosts(Databases):
         self.assertEqual([a for a, b in rows], [b for a, b in rows])
 
     def test_threads(self):
-        """Each with a connection of its own, on the same file."""
+        """Threads with one connection each can read the same file."""
         wrong = []
 
         def work():
@@ -891,7 +897,7 @@ class Hosts(Databases):
 
     @NEEDS_SQLITE
     def test_little_memory(self):
-        """A limit for the whole process: rows, or out of memory."""
+        """With a memory limit for the process, the result is rows, or out of memory."""
         printed, _ = child("""
 import ctypes
 lite = ctypes.CDLL("libsqlite3.so.0")
@@ -918,7 +924,7 @@ print(sorted(outcomes))
 
     @unittest.skipUnless(hasattr(sqlite3, "enable_shared_cache"), "needs a Python that can share caches")
     def test_a_shared_cache(self):
-        """What a host shares among its connections is not shared with a file that is read."""
+        """A host's shared cache is not used for files that are read."""
         printed, _ = child("""
 import warnings
 warnings.simplefilter("ignore")
@@ -968,7 +974,7 @@ lite.sqlite3_reset_auto_extension()
 
     @NEEDS_SQLITE
     def test_automatic_extensions(self):
-        """Functions that a host adds to every connection are not called by a file; its extensions may fail."""
+        """Functions that a host adds to every connection are not called by a file, and its extensions may fail."""
         path = shutil.copyfile("clean.db", "x.db")
         with opened(path) as db:
             db.create_function("made_up", -1, lambda *_: 1, deterministic=True)
@@ -985,7 +991,7 @@ lite.sqlite3_reset_auto_extension()
                 self.assertEqual(calls, f"0 {how != 'itself'}")
                 if how == "fails":
                     self.assertRegex(answers[0], r"^trace_events: cannot read 'x\.db'")
-                else:  # a schema that needs a function that is not safe is damage
+                else:  # a schema that needs an unsafe function counts as damage
                     self.assertEqual(answers, [right if how == "itself" else "0 None"] * 2)
 
 

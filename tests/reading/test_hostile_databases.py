@@ -1,5 +1,5 @@
-"""Databases as bad as they come (G1 to G7): rows or one error, the same again, nothing executed, nothing written beside
-the file, nothing left open.
+"""Hostile databases (G1 to G7): rows or one error, equal each time; nothing is executed, written beside the file, or
+left open.
 """
 import ctypes
 import os
@@ -24,13 +24,13 @@ ROWS = f"SELECT {COLUMNS}, args FROM trace_events(?, NULL, NULL, 'all') ORDER BY
 FILES = "SELECT rank, rows, events, problems FROM trace_files(?)"
 METADATA = "SELECT key, value FROM trace_metadata(?)"
 DIFF = "SELECT name, control_counts, test_counts FROM trace_diff(?1, ?1, 'all', 'all', 'all', 'all')"
-# Words of an error that would tell that something of the file was looked up to be run.
+# Words of an error that would show that the file caused a lookup.
 EXECUTED = re.compile("no such (function|collation|vfs)|not authorized(?! to use function)")
 MOST = 16 * 2 ** 20  # bytes of a value (G5)
 
 
 def make_many_tables(path, name, columns, count):
-    """Adds tables, without the time that SQLite takes to make as many: they have the same page."""
+    """Adds tables that all share one page, which saves the time to create them."""
     with opened(path) as db:
         db.execute("CREATE TABLE IF NOT EXISTS StringIds (id INTEGER PRIMARY KEY, value TEXT)")
         db.execute("PRAGMA writable_schema = ON")
@@ -51,7 +51,7 @@ class Databases(InFolder):
 
     @staticmethod
     def outcome(db, sql, path):
-        """Rows, or the text of an error."""
+        """The rows, or the text of an error."""
         try:
             return db.execute(sql, (path,)).fetchall()
         except sqlite3.Error as error:
@@ -71,7 +71,7 @@ class Databases(InFolder):
         return answers
 
     def read(self, path):
-        """The rows of trace_events or the text of an error, after every question was asked three times."""
+        """The rows of trace_events or the text of an error, after every query ran three times."""
         with untouched(self):
             answers = self.ask(self.db, path)
             self.assertEqual(self.ask(self.db, path), answers)
@@ -81,20 +81,20 @@ class Databases(InFolder):
         return answers[0]
 
     def error(self, path):
-        """The text of an error after the name of the function."""
+        """The text of an error after the function's name."""
         answer = self.read(path)
         self.assertIsInstance(answer, str)
         return answer.removeprefix("trace_events: ")
 
     def damage(self, path):
-        """What a comparison says of a file of which the rows that are whole can be read (G6)."""
+        """G6: a comparison's error for a file whose complete rows can be read."""
         self.assertIsInstance(self.read(path), list)
         answer = self.outcome(self.db, DIFF, path)
         self.assertIsInstance(answer, str)
         return answer.removeprefix("trace_diff: ")
 
     def assert_nothing(self, path):
-        """No rows, and a comparison is refused."""
+        """Asserts no rows, and that comparisons are refused."""
         answer = self.read(path)
         self.assertTrue(answer == [] or isinstance(answer, str), answer)
         self.assertIsInstance(self.outcome(self.db, DIFF, path), str)
@@ -108,7 +108,7 @@ class Databases(InFolder):
 
 class Schemas(Databases):
     def test_views_in_place_of_tables(self):
-        """A view is not read, whatever it is named (G1)."""
+        """G1: a view is never read, whatever its name is."""
         for table in SOURCES:
             with self.subTest(table):
                 view = (f"CREATE VIEW {table} AS SELECT *, load_extension('evil'), randomblob(1 << 30) FROM hidden",
@@ -141,7 +141,7 @@ class Schemas(Databases):
         self.assertEqual(self.read(self.made(*statements)), self.clean)
 
     def test_generated_columns(self):
-        """A column that is computed is absent (G3), whatever computes it."""
+        """G3: a computed column counts as absent, whatever computes it."""
         expressions = ("1", "abs(-9223372036854775808)", "zeroblob(1000000000)",
                        "replace(hex(zeroblob(9999)), '0', 'aaaaaaaaaa')",
                        "made_up(1)", "printf('%.*c', 100000000, 'x')", "end")
@@ -173,14 +173,14 @@ class Schemas(Databases):
             " (load_extension(1)) CHECK (load_extension(1) OR made_up(2))') WHERE name LIKE 'CUPTI%'")
         if sqlite3.sqlite_version_info < (3, 54):
             self.assertEqual(self.read(made), self.clean)
-        else:  # a column whose default calls a function is refused
+        else:  # a column with a function as its default is refused
             self.assertRegex(self.damage(made), "^'x.db': not authorized to use function: load_extension")
         made = self.made(*(f"CREATE INDEX i{n} ON {table}(abs(start), made_up(start)) WHERE made_up(1)"
                            for n, table in enumerate(EVENTS)))
         self.assertEqual(self.read(made), self.clean)
 
     def test_indexes_that_say_something_else(self):
-        """An index is not read: what it says does not matter."""
+        """Indexes are not read, so their content does not matter."""
         made = self.made("CREATE INDEX i ON StringIds(id, value)", f"CREATE INDEX j ON {KERNEL}(start, end)")
         made = changed(made, "y.db", *((4096 * (root_of(made, name) - 1), bytes(4096)) for name in "ij"))
         self.assertEqual(self.read(made), self.clean)
@@ -199,10 +199,12 @@ class Schemas(Databases):
                         path = edited("without.db", "x.db", text.replace("''", "'"))
                         self.assertEqual(self.read(path), expected)
                     self.assertEqual(self.read(edited("without.db", "x.db", row % 0)), expected)
-                    self.read(edited("without.db", "x.db", row % 2))  # as if it had rows itself
+                    self.read(edited("without.db", "x.db", row % 2))  # as if it contained rows
 
     def test_names_that_are_not_those_of_the_texts(self):
-        """A row of the schema that says `table` and CREATE TABLE, and another whose text has its name."""
+        """Two rows of the schema do not match their text: one says `table` and CREATE TABLE, another has a text with
+        its name.
+        """
         for table in SOURCES[::series(4, 1)]:
             for text in (f"CREATE VIRTUAL TABLE {table} USING fts5(start, end)",
                          f"CREATE VIRTUAL TABLE {table} USING dbstat",
@@ -216,7 +218,7 @@ class Schemas(Databases):
                                             f"INSERT INTO sqlite_master VALUES ('table', 'x', 'x', {root}, '{text}')"))
 
     def test_rows_elsewhere(self):
-        """The rows of a table are where its root is said to be."""
+        """The rows of a table are read at its declared root."""
         last = os.path.getsize("clean.db") // 4096
         for table in SOURCES[::series(4, 1)]:
             for root in (*range(1, last + 1), 0, last + 1, 2 ** 31, 2 ** 32 - 1, 2 ** 32, -1, "'x'", "NULL", "x'00'"):
@@ -251,13 +253,13 @@ class Schemas(Databases):
                     self.read(self.made(f"UPDATE sqlite_master SET {column} = {value} WHERE name = '{KERNEL}'"))
 
     def test_a_key_of_another_name(self):
-        """INTEGER PRIMARY KEY is the row number."""
+        """An INTEGER PRIMARY KEY of any name is the row number."""
         for table in EVENTS:
             path = export("x.db", columns={table: f"{TABLES[table]}, place INTEGER PRIMARY KEY"})
             self.assertEqual(self.read(path), self.clean)
 
     def test_without_rowid(self):
-        """Such a table is refused (G3)."""
+        """G3: a table WITHOUT ROWID is refused."""
         for table in SOURCES:
             path = export("x.db", tables=[name for name in TABLES if name != table])
             with opened(path) as db:
@@ -269,7 +271,7 @@ class Schemas(Databases):
                 self.assertEqual(self.damage(path), f"'x.db': no such column: rowid (table {table})")
 
     def test_names_of_tables(self):
-        """Names that differ in case, and names that are not ours, however odd."""
+        """Names that differ in case work, and unrelated names do not matter, however odd."""
         made = self.made("INSERT INTO sqlite_master SELECT type, upper(name), upper(tbl_name), rootpage, upper(sql)"
                          " FROM sqlite_master WHERE name = 'StringIds'")
         self.read(made)
@@ -285,7 +287,7 @@ class Schemas(Databases):
             self.assertEqual(self.read("x.db"), self.clean)
 
     def test_versions_of_tables(self):
-        """N1: of a table that is not there, the one with the highest version. Its name may hold anything but that."""
+        """N1: a missing table is replaced by its highest version, whose name can contain anything else."""
         for tail in ("_V2", "_V10", "_V007", "_V2'", '_V2"', "_V-1", "_V99999999999999999999", "_V", "_V2 "):
             with self.subTest(tail):
                 name = (KERNEL + tail).replace('"', '""')
@@ -316,7 +318,7 @@ class Schemas(Databases):
         self.assertEqual(self.read("x.db"), self.clean)
 
     def test_statistics(self):
-        """SQLite reads these tables as it opens a database."""
+        """SQLite's statistics tables, which it reads while opening a database, do not matter."""
         self.assertEqual(self.read(self.made(
             "CREATE INDEX i ON StringIds(value)", "ANALYZE",
                                              "UPDATE sqlite_stat1 SET stat = '-1 sz=x noskipscan ' ||"
@@ -335,7 +337,7 @@ class Schemas(Databases):
 
 
 class Values(Databases):
-    """What columns may hold besides what they should."""
+    """Columns with unexpected values."""
 
     def test_odd_values_in_every_column(self):
         rng = random.Random(1)
@@ -372,7 +374,7 @@ class Values(Databases):
                     self.ask(self.db, "x.db")
 
     def test_row_numbers(self):
-        """Any 64 bit number; the order of the file is theirs (G9)."""
+        """G9: row numbers can be any 64-bit integers, and they give the file order."""
         most = 2 ** 63 - 1
         for numbers in ([-most - 1, -5, -1, 0, 1, 7, most - 1, most], list(range(-8, 0)),
                         [most - 7 + n for n in range(8)]):
@@ -396,7 +398,7 @@ class Values(Databases):
             self.assertEqual(self.read("x.db"), self.clean)
 
     def test_values_longer_than_the_limit(self):
-        """G5: left out and counted, at the ends too; what follows is read."""
+        """G5: values longer than the limit are left out and counted, also at the ends, and later rows are read."""
         most = 2 ** 63 - 1
         for table, column, rows in (("NVTX_EVENTS", "text", (1, 4, 8)), (STRINGS, "value", (1, 5)),
                                     (KERNEL, "end", (8,)))[:series(1, 3)]:
@@ -421,7 +423,7 @@ class Values(Databases):
                         self.assertEqual(len(answer), len(self.clean) - len(rows))
 
     def test_args_that_become_too_long(self):
-        """Characters that JSON escapes: there are no args, and other rows have theirs."""
+        """If JSON escapes make args too long, they are NULL, and other rows keep theirs."""
         with opened(shutil.copyfile("clean.db", "x.db")) as db:
             db.execute("UPDATE NVTX_EVENTS SET domainId = 5 WHERE rowid = 1")
             db.execute("INSERT INTO NVTX_EVENTS (start, eventType, text, globalTid, domainId)"
@@ -451,7 +453,7 @@ class Values(Databases):
               "", "", "a, input_op_ids = ["]
 
     def test_long_texts(self):
-        """Work on a text grows with its length, not with its square."""
+        """Work on a text grows linearly with its length."""
         for start, (piece, end) in zip(self.STARTS, self.PIECES):
             text = start + piece * (series(300_000, 3_000_000) // len(piece)) + end
             with opened(shutil.copyfile("clean.db", "x.db")) as db:
@@ -464,19 +466,19 @@ class Values(Databases):
 
 
 class Declarations(InFolder):
-    """Tables of each profiler with the same rows, declared otherwise than it declares them."""
+    """Each profiler's tables with the same rows and other declarations."""
     SAMPLES = [("nsys", "nsys_rules_mpi.sqlite"), ("nsys", "nsys_rules_two.sqlite"), ("rocpd", "rocpd_v3.db"),
                ("ascend", "ascend_pytorch_profiler_5.db")]
     STRINGS = re.compile("StringIds|STRING_IDS|rocpd_(string|info_kernel_symbol|event)_.*")
     ROWIDS = ["INTEGER PRIMARY KEY", "INTEGER PRIMARY KEY ASC", "INTEGER, PRIMARY KEY (id)",
-              "INTEGER, PRIMARY KEY (id DESC)"]  # ids that are rowids, in SQLite's reading; in other declarations not:
+              "INTEGER, PRIMARY KEY (id DESC)"]  # SQLite treats these ids as rowids, others not
     OTHERS = ["INTEGER PRIMARY KEY DESC", "INTEGER NOT NULL PRIMARY KEY DESC UNIQUE", "INT PRIMARY KEY",
               "INT UNIQUE PRIMARY KEY", "INT, PRIMARY KEY (id)", "TEXT PRIMARY KEY", "INTEGER, PRIMARY KEY (id, id)",
               "INTEGER UNIQUE", "INTEGER, UNIQUE (id)", "INTEGER", "TEXT", "", "INTEGER, rowid INTEGER PRIMARY KEY",
               "INTEGER UNIQUE, another INTEGER PRIMARY KEY", "INTEGER PRIMARY KEY DESC, rowid INTEGER AS (id)"]
 
     def samples(self):
-        """Makes each sample sample.db, and gives its name and its rows."""
+        """Writes each sample as sample.db, and yields its name and its rows."""
         for parts in self.SAMPLES:
             shutil.copyfile(os.path.join(DATA, *parts), "sample.db")
             shutil.copyfile("sample.db", "x.db")
@@ -493,7 +495,7 @@ class Declarations(InFolder):
         return {row[1]: row[2] for row in db.execute(f'PRAGMA table_info("{table}")')}
 
     def hide(self, rng, path):
-        """Adds columns that have the names of rowids. Returns the tables where these are all taken."""
+        """Adds columns named like rowids. Returns the tables where all these names are taken."""
         hidden, added = [], []
         with opened(path) as db:
             for table in self.tables(db):
@@ -505,7 +507,7 @@ class Declarations(InFolder):
                     name = rng.choice(('"%s"', "[%s]", "`%s`")) % rng.choice((name, name.upper(), name.title()))
                     value = rng.choice((f'-"{first}"', f'"{first}" % 3', f'hex("{first}")', "1", "NULL",
                                         "9223372036854775807"))
-                    other = f"added{len(added)}"  # new versions of SQLite add no column with a name of the rowid
+                    other = f"added{len(added)}"  # new versions of SQLite refuse to add a column named like the rowid
                     added.append((table, first, name, other))
                     if rng.random() < 0.4:
                         kind = rng.choice(("BLOB", "INTEGER", "TEXT"))
@@ -526,7 +528,7 @@ class Declarations(InFolder):
         return hidden
 
     def test_columns_named_as_the_rowid(self):
-        """G3: rows come in the order of the real rowid, or are refused, whatever has its names."""
+        """G3: rows are in the order of the real rowid, or refused, whatever columns have its names."""
         refused = read = 0
         for sample, expected in self.samples():
             for seed in range(series(8, 200)):
@@ -545,7 +547,7 @@ class Declarations(InFolder):
         self.assertGreater(read, 3)
 
     def declare(self, rng, db, table, declared):
-        """Makes a table again, with another declaration of its id, and its rows anywhere."""
+        """Recreates a table with another declaration of its id, and its rows in any order."""
         others = self.columns(db, table)
         del others["id"]
         names = ", ".join(f'"{name}"' for name in ("id", *others))
@@ -559,7 +561,7 @@ class Declarations(InFolder):
                        ((place, *row) for place, row in zip(places, rows)))
 
     def test_ids_of_strings(self):
-        """G7: a string is found by its id, however that is declared, and whatever its rowid is."""
+        """G7: a string is found by its id, however it is declared, and whatever its rowid is."""
         rng = random.Random(1)
         for sample, expected in self.samples():
             for declared in self.ROWIDS + self.OTHERS:
@@ -587,7 +589,9 @@ print(connect().execute("SELECT count(*), sum(rows) > 0 FROM trace_files('d')").
 class Threads(Databases):
     @unittest.skipIf(os.name == "nt", "needs threads of POSIX")
     def test_have_stacks_for_the_deepest_expressions(self):
-        """Although the system gives threads small stacks, as musl does."""
+        """Threads have stacks for the deepest expressions, even if the system's default stacks are small, like
+        musl's.
+        """
         deep = "1" + "+1" * 980
         for number in range(3):
             export(f"d{number}.db")
@@ -601,7 +605,7 @@ class Threads(Databases):
 
 
 class Formats(Databases):
-    """The same export as SQLite may write it otherwise."""
+    """The same export in other formats that SQLite can write."""
 
     def test_pragmas(self):
         for pragmas in (["encoding = 'UTF-16le'"], ["encoding = 'UTF-16be'"], ["page_size = 512"],
@@ -641,7 +645,7 @@ class Formats(Databases):
             self.assertEqual(self.read("x.db"), self.clean)
 
     def test_headers(self):
-        """Each byte of the header with other values: rows or an error."""
+        """Any other value in a byte of the header gives rows or an error."""
         with open("clean.db", "rb") as file:
             content = file.read()
         rng = random.Random(1)

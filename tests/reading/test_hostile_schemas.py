@@ -1,5 +1,5 @@
-"""What a hostile schema, a stingy host or a hostile name in a trace could try:
-right rows or an error, never a crash, and the connection goes on.
+"""A hostile schema, a restrictive host or a hostile name in a trace: right rows or an error, never a crash, and the
+connection still works.
 """
 import glob
 import os
@@ -18,7 +18,7 @@ SQL = ["SELECT count(*), sum(dur_ns) FROM trace_events('a')", "SELECT count(*) F
        "SELECT count(*) FROM top_duration_changes('a', 'b')", "SELECT count(*) > 50 FROM tracediff_help"]
 FUNCTIONS = [re.search(r"FROM (\w+)", sql)[1] for sql in SQL]
 def calls_of_every_function(db):
-    """{table function: (statement, values)} for the examples; every one gives rows."""
+    """{table function: (statement, values)} for the examples; each gives rows."""
     pair = {side: os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test")}
     values = {**pair, "trace": pair["test"], "keys": "op,shapes", "operator_name": "aten::*", "min_pattern_len": 1,
               "changes": "[]", "limit_percent": 5,
@@ -58,7 +58,7 @@ class Hostile(InFolder):
         self.expected = [self.rows(sql) for sql in SQL]
 
     def attempt(self, db, sql, expected, values=()):
-        """The right rows, or an error of SQLite's."""
+        """The right rows, or an SQLite error."""
         try:
             self.assertEqual(db.execute(sql, values).fetchall(), expected, sql)
         except (sqlite3.Error, MemoryError):
@@ -102,7 +102,7 @@ class Limits(Hostile):
 
 class Schemas(Hostile):
     def test_a_database_made_by_somebody_else(self):
-        """Views and triggers of a file cannot read traces, whatever the host trusts."""
+        """Views and triggers of another person's database cannot read traces, whatever the host trusts."""
         with sqlite3.connect("evil.db") as made:
             for number, sql in enumerate(SQL):
                 made.execute(f"CREATE VIEW v{number} AS {sql}")
@@ -125,7 +125,7 @@ class Schemas(Hostile):
             db.close()
 
     def test_authorizer_that_denies(self):
-        """Denied at any action in turn: an error, and the next query is right."""
+        """When the authorizer denies any single action, the result is an error, and the next query is right."""
         for sql, expected in zip(SQL, self.expected):
             for denied in range(1, 40):
                 for answer in (sqlite3.SQLITE_DENY, sqlite3.SQLITE_IGNORE):
@@ -146,7 +146,7 @@ class Schemas(Hostile):
             self.assertEqual(self.rows(sql), expected)
 
     def test_tables_of_every_name(self):
-        """Every table and view a user could hide ours with, and our helpers."""
+        """Tables and views with the names of all our functions and helpers do not matter."""
         names = FUNCTIONS + ["json_each", "json_tree", "pragma_module_list", "n", "a", "c"]
         for kind in ("TABLE {}(x)", "TEMP TABLE {}(x)", "VIEW {} AS SELECT 1 AS x"):
             db = connect()
@@ -158,7 +158,9 @@ class Schemas(Hostile):
             db.close()
 
     def test_analyses_beside_tables_of_every_name_they_use(self):
-        """What the functions written in SQL name, their CTEs, and SQLite's own table functions."""
+        """Tables named like any identifier in the functions written in SQL, their CTEs, and SQLite's table functions,
+        do not matter.
+        """
         names = set()
         for path in glob.glob(os.path.join(ROOT, "sql", "**", "*.sql"), recursive=True):
             with open(path, encoding="utf-8") as file:
@@ -170,7 +172,7 @@ class Schemas(Hostile):
         names |= {"json_each", "json_tree", "generate_series", "pragma_module_list"}
         calls = calls_of_every_function(self.db)
         expected = {name: self.db.execute(sql, values).fetchall() for name, (sql, values) in calls.items()}
-        # no graph is replayed, no step is long, and nothing is wrong
+        # no graph is replayed, no step is long, and there is no finding
         self.assertEqual({name for name in expected if not expected[name]},
                          {"trace_graph_diff", "trace_health", "trace_long_steps"})
         kinds = ("TABLE {}(name, rank, event, file)", "TEMP VIEW {} AS SELECT 1 AS x", "TABLE {}(x)",
@@ -179,7 +181,7 @@ class Schemas(Hostile):
         for kind in kinds[:series(1, 5)]:
             db = connect()
             for name in sorted(names):
-                if not name.startswith("sqlite_"):  # those are refused
+                if not name.startswith("sqlite_"):  # these are refused
                     db.execute("CREATE " + kind.format(f'"{name}"'))
             for name, (sql, values) in calls.items():
                 with self.subTest(name, kind=kind):
@@ -189,7 +191,9 @@ class Schemas(Hostile):
 
     @slow
     def test_analyses_beside_functions_of_the_users(self):
-        """Right rows where we can do without SQLite's function, else right rows or an error."""
+        """Beside functions of the user, rows are right where SQLite's function is not needed, otherwise right or an
+        error.
+        """
         calls = calls_of_every_function(self.db)
         expected = {name: self.db.execute(sql, values).fetchall() for name, (sql, values) in calls.items()}
         for function, arguments in (("max", 2), ("min", 2), ("instr", 2), ("json", 1), ("json_extract", 2), ("abs", 1)):
@@ -211,7 +215,7 @@ class Schemas(Hostile):
             db.close()
 
     def test_functions_of_every_name(self):
-        """Scalar functions of the user's in place of those our own SQL calls."""
+        """A user's scalar functions can replace any function that our SQL calls."""
         for name in ("json_valid", "json_type", "json_extract", "json_array_length", "quote", "abs", "max", "substr",
                      "length", "->>", "like"):
             db = connect()
