@@ -1,4 +1,4 @@
-"""Files that hold a JSON list (list.h) are read whole or not at all: memory timelines and execution traces."""
+"""Files with a JSON list (list.h), memory timelines and execution traces, are read completely or not at all."""
 import gzip
 import json
 import random
@@ -8,7 +8,7 @@ from made import InFolder, write
 
 
 class Lists(InFolder):
-    """Both functions read such lists; what is said of the one holds for the other."""
+    """Both functions read such lists, so the same checks apply to both."""
 
     def error(self, function, data, name="list.json"):
         write(name, data)

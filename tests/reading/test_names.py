@@ -1,5 +1,5 @@
-"""trace_short_name and trace_stable_name: the rules of ext/naming/short_name.h, and
-HTA's own short names wherever its grammar loses nothing (defect D22).
+"""trace_short_name and trace_stable_name follow the rules of ext/naming/short_name.h, and equal HTA's own short names
+wherever its grammar loses nothing (defect D22).
 """
 import collections
 import csv
@@ -27,7 +27,7 @@ D22 = {
 
 
 def hta_short_name(name):
-    """HTA's shorten_name, from its description."""
+    """HTA's shorten_name, implemented from its description."""
     if re.match(r"(hip)?Memcpy|(hip)?Memset|dma", name) or ("<" not in name and "(" not in name):
         return name
     kept = []
@@ -169,7 +169,7 @@ class Names(unittest.TestCase):
             self.assertTrue(short or not stable, name)
             self.assertLessEqual(len(short.encode()), len(name.encode()), name)
             self.assertLessEqual(len(stable.encode()), len(name.encode()) + (name == "step[EXTEND]"), name)
-            # what one rule leaves is sometimes what another, or the same, takes out
+            # the result of one rule can match another rule, or the same one again
             idempotent += self.stable(stable) == stable
         self.assertGreater(idempotent, 0.95 * count)
 
@@ -183,7 +183,9 @@ class Names(unittest.TestCase):
              "[Executor] _forward_step: 0 ctx reqs, 0 gen reqs"]
 
     def test_names_of_steps(self):
-        """Each form, and names that are almost one: a few bytes changed, or pieces of two."""
+        """Each form of a step's name is recognised, and near misses are not: a few changed bytes, or pieces of two
+        forms.
+        """
         rng, phases, count = random.Random(4), collections.Counter(), series(7_000, 20_000)
         for _ in range(count):
             name, other = rng.choice(self.STEPS), rng.choice(self.STEPS)
@@ -205,11 +207,11 @@ class Names(unittest.TestCase):
 
     def test_stable_names_of_real_names_are_stable(self):
         for name in [*self.STABLE, *map(itemgetter("name"), self.golden("stable_names"))]:
-            if not re.match(r"triton_poi_fused_1_2", name):  # two numbers at the end: one goes each time
+            if not re.match(r"triton_poi_fused_1_2", name):  # two numbers at the end: one is removed each time
                 self.assertEqual(self.stable(self.stable(name)), self.stable(name))
 
     def test_any_bytes(self):
-        """Bytes that are no UTF-8 are names, too; the names made of text are text."""
+        """Bytes that are not UTF-8 are names, too, and names made from text are text."""
         rng = random.Random(2)
         pieces = [piece.encode() for piece in self.PIECES] + [bytes([byte]) for byte in range(128, 256, 5)]
         self.db.text_factory = bytes
@@ -244,7 +246,9 @@ class Names(unittest.TestCase):
             self.assertEqual(oracle_names.step_phase(row["name"]), row["phase"] or None)
 
     def test_long_names_take_time_in_proportion(self):
-        """Sixteen times the bytes: about sixteen times the time, not 256 times."""
+        """Time is linear in the name's length: sixteen times the bytes take about sixteen times the time, not 256
+        times.
+        """
         units = ("f<", "<>", "x>(", " const", " &", "[clone ", " [with ]", " operator", "operator<", "{ ", ": ", "(1",
                  "ep::internode", "ep1", "_all", "warp_", "ccl", "a", ", seq", " of pybind11_builtins", " at 0x",
                  "/ab/c",
@@ -271,8 +275,9 @@ class Names(unittest.TestCase):
 
 
 class Goldens(unittest.TestCase):
-    """The transcription applied to our full-name result is HTA's short-name output, and our short names
-    are HTA's but where D22 says why."""
+    """The transcription, applied to our full names, gives HTA's short-name output, and our short names equal HTA's
+    except for D22.
+    """
 
     PAIRS = {"pair_trace_diff": ("hta/trace_diff/control", "hta/trace_diff/test", {}),
              "pair_trace_compare": ("hta/trace_compare/base", "hta/trace_compare/test", {}),

@@ -1,7 +1,7 @@
-"""Databases of Nsight Systems (G and N): against the rows that come with them, recorded answers, the oracle
-(oracle_nsys.py) on random ones (generate_nsys.py), and the same rows written as Kineto writes them.
+"""Databases of Nsight Systems (G1 to G11, N1 to N13): against their recorded rows, recorded answers, the oracle
+(oracle_nsys.py) on random ones (generate_nsys.py), and the same rows in Kineto's JSON.
 
-SEED    begins another series of databases (default 1)
+    SEED    begins another series of databases (default 1)
 """
 import csv
 import functools
@@ -56,7 +56,7 @@ def read_csv(path):
 
 
 def parsed(args):
-    """Keys in their order, numbers as they are spelt."""
+    """Keys in their order, numbers in their notation."""
     return args and json.loads(args, object_pairs_hook=list, parse_int=str, parse_float=str)
 
 
@@ -66,7 +66,7 @@ def read(path):
 
 
 class Samples(unittest.TestCase):
-    """The databases that were made for the rules equal the rows that come with them."""
+    """The databases that were made for the rules give their recorded rows."""
 
     def test_rows_of_the_samples(self):
         db = connect()
@@ -84,7 +84,7 @@ class Samples(unittest.TestCase):
                 self.assertEqual(as_csv(COLUMNS + ", args", values), file.read())
 
 
-NO_GAPS = "CASE WHEN class NOT IN ('idle_unrecorded', 'unrecorded') THEN name END"  # gaps (A5.4) have no names there
+NO_GAPS = "CASE WHEN class NOT IN ('idle_unrecorded', 'unrecorded') THEN name END"  # gaps (A5.4) have no names
 
 
 class Golden(unittest.TestCase):
@@ -98,7 +98,7 @@ class Golden(unittest.TestCase):
         self.db = connect()
 
     def same(self, name, sql, *arguments, exact=99):
-        """Rows in any order, from column `exact` on as numbers that are nearly equal."""
+        """Rows in any order; from column `exact` on, numbers may differ slightly."""
         found = [["" if value is None else value for value in row] for row in self.db.execute(sql, arguments)]
         expected = read_csv(golden("profilers", name))
         with self.subTest(name):
@@ -150,7 +150,7 @@ class AgainstOracle(Comparing):
     read = staticmethod(read)
 
     def assert_same(self, found, expected, exact):
-        """Times of odd databases are beyond what a double holds exactly."""
+        """Times of odd databases exceed the precision of a double."""
         for row, wanted in zip(found, expected):
             same = len(row) == len(wanted) and all(
                 value == other or isinstance(value, float) and other is not None and
@@ -210,7 +210,7 @@ class AgainstOracle(Comparing):
 
 
 def settings(rng):
-    """How a database is written, which must not matter."""
+    """Options of writing a database, which must not matter."""
     return {"page_size": rng.choice((512, 4096, 65536)), "wal": rng.random() < 0.1}
 
 
@@ -231,7 +231,7 @@ class Random(InFolder, AgainstOracle):
         self.assertGreater(parts, series(15, 40))
 
     def test_directories(self):
-        """Ranks over several databases and traces in JSON (N5, T7)."""
+        """N5, T7: ranks come from several databases and traces in JSON."""
         for seed in range(SEED * 20_000, SEED * 20_000 + series(6, 40)):
             rng, folder = random.Random(seed), f"{seed}"
             names = rng.sample(("a.sqlite", "b.db", "c.sqlite3", "rank1.sqlite", "z_rank-4.db"), rng.randrange(1, 4))
@@ -249,7 +249,7 @@ class Random(InFolder, AgainstOracle):
 
     @slow
     def test_rows_that_are_too_long(self):
-        """G5: such a row is no row, and those after it are read."""
+        """G5: a row that is too long is left out, and later rows are read."""
         for place in ("text", "string", "both"):
             tables = generate_nsys.generate(random.Random(SEED), tidy=True, events=8)
             long = "x" * (16 * 2 ** 20 + 1)
@@ -271,7 +271,7 @@ def decimal(ns):
 
 
 def as_kineto(file):
-    """The rows of a part as a trace in JSON, each at the place of its event."""
+    """The rows of a part as a trace in JSON, each at its event number."""
     rows = {row.event: row for row in file.rows + file.marks}
     events = []
     for number in range(max(rows, default=-1) + 1):
@@ -289,7 +289,7 @@ def as_kineto(file):
 
 
 class AgainstJson(InFolder):
-    """A database and its rows as Kineto writes them are one trace: whatever is asked."""
+    """A database and its rows in Kineto's JSON give the same answers."""
 
     SAME = (f"SELECT {COLUMNS}, parent, depth, ts, dur, self_dur FROM trace_events(?, NULL, NULL, 'XBi')"
             f" ORDER BY rank, event",
@@ -306,7 +306,7 @@ class AgainstJson(InFolder):
             "SELECT * FROM cuda_kernel_launch_stats(?) ORDER BY 1, 2, 3, 4, 5")
 
     def ask(self, sql, path):
-        """The rows, or the error; each path is 'it'."""
+        """The rows or the error, with 'it' for each path."""
         def unnamed(value):
             return re.sub(rf"\b(json/\d+\.json|{re.escape(path)})\b|{re.escape(path)}", "it", str(value))
         try:
@@ -327,7 +327,7 @@ class AgainstJson(InFolder):
             for pair in ((path, "json"), ("json", path)):
                 try:
                     self.assertEqual(self.rows(sql, *pair), [])
-                except sqlite3.Error:  # T8, T12: not of these either
+                except sqlite3.Error:  # T8, T12: not for these either
                     with self.assertRaises(sqlite3.Error):
                         self.rows(sql, "json", "json")
         return len(trace.rows)
@@ -360,7 +360,7 @@ def vacuumed(rng, tables, path):
 
 
 def among_others(rng, tables, path):
-    """Other tables of an export, views, indexes and triggers, in another order."""
+    """Shuffles other tables, views, indexes and triggers of an export between its tables."""
     others = {"OSRT_API": Table({"start": "INTEGER", "end": "INTEGER", "globalTid": "INTEGER"},
                                 [(None, {"start": 1, "end": 2, "globalTid": 999 << 24})]),
               "CUPTI_ACTIVITY_KIND_OVERHEAD": Table({"start": "INTEGER", "a b": ""}, [(None, {"start": 5})]),
@@ -373,7 +373,7 @@ def among_others(rng, tables, path):
 
 
 def renumbered(rng, tables, path):
-    """Other ids of strings, which then are not the key; each text has two."""
+    """Strings get other ids, which are no longer the key; each text has two."""
     ids = {}
 
     def new(number):
@@ -391,7 +391,7 @@ def renumbered(rng, tables, path):
 
 
 def spaced(rng, tables, path):
-    """Gaps between rowids, negative ones; other columns, in another order; another page size and encoding."""
+    """Gaps between rowids, negative rowids, more columns in another order, another page size and encoding."""
     made = {}
     for name, table in tables.items():
         columns = [*table.columns.items(), ("another", "BLOB")]
@@ -410,14 +410,14 @@ def versioned(rng, tables, path):
 
 
 def spelt(rng, tables, path):
-    """Integers as TEXT (G8)."""
+    """G8: integers as TEXT."""
     generate_nsys.write(path, {name: Table({column: "TEXT" if type_ == "INTEGER" else type_
                                             for column, type_ in table.columns.items()}, table.rows)
                                for name, table in tables.items()})
 
 
 def by_id(rng, tables, path):
-    """Texts of ranges in the table of strings."""
+    """Moves the texts of ranges to the string table."""
     strings, events = tables["StringIds"], tables["NVTX_EVENTS"]
     rows, texts = [], []
     for rowid, values in events.rows:
@@ -433,7 +433,7 @@ def by_id(rng, tables, path):
 
 
 class Changes(InFolder):
-    """What must not matter about a database."""
+    """Changes of a database that must not matter."""
 
     CHANGES = (vacuumed, among_others, renumbered, spaced, versioned, spelt, by_id)
     ASK = (STACKS.format(COLUMNS), "SELECT rank, events, rows, skipped, problems FROM trace_files(?)",
@@ -465,7 +465,7 @@ class Changes(InFolder):
 
 
 class Sequences(InFolder):
-    """One connection, asked many things of databases with several parts, says what a new one says."""
+    """Answers about databases with several parts do not depend on earlier queries of the connection."""
 
     PATHS = ("a.db", "d", "d/b.db", '["a.db", "d/b.db"]')
     RANKS = ("NULL", "'all'", "0", "1", "'[0,2]'", "5")
@@ -509,7 +509,7 @@ class Sequences(InFolder):
 
 
 class Texts(InFolder):
-    """Ranges one by one, by hand (N7, N10)."""
+    """N7, N10: single ranges, made by hand."""
 
     PROCESS = 1 << 24
 
@@ -534,7 +534,7 @@ class Texts(InFolder):
                 ("a, op_id = 1, seq = 2", "a, op_id = 1", "cpu_op", '{"Sequence number":2}'),
                 ("a, seq = 1, seq = 2", "a, seq = 1", "cpu_op", '{"Sequence number":2}'),
                 ("a, seq = 007", "a", "cpu_op", '{"Sequence number":7}'),
-                ("a::b, sizes = [[08]]", "a::b, sizes = [[08]]", "user_annotation", None),  # no JSON
+                ("a::b, sizes = [[08]]", "a::b, sizes = [[08]]", "user_annotation", None),  # not JSON
                 ("a::b, sizes = [[1,]]", "a::b, sizes = [[1,]]", "user_annotation", None),
                 (", seq = 1", "", "cpu_op", '{"Sequence number":1}'),
                 ("\u00e9, seq = 1", "\u00e9", "cpu_op", '{"Sequence number":1}')):
@@ -542,7 +542,7 @@ class Texts(InFolder):
                 self.assertEqual(self.ranges(text), [(name, cat, args)])
 
     def test_markers_of_dlprof(self):
-        """N7.4"""
+        """N7.4: DLProf's markers."""
         def named(text):
             (name, cat, args), = self.ranges(text)
             self.assertEqual(cat, "user_annotation")
@@ -571,7 +571,7 @@ class Texts(InFolder):
         self.assertEqual(self.ranges("step 3, op_id = 9"), [
             ("ProfilerStep#3", "user_annotation", '{"Record function id":9,"nvtx":"step 3, op_id = 9"}')])
         words = ["ProfilerStep", "step", "train_step", "training_step", "iteration", "iter"]
-        for first in range(len(words)):  # of these words the first that there is
+        for first in range(len(words)):  # the first of these words that is there
             texts = [f"{word} 1" for word in reversed(words[first:])]
             self.assertEqual(names(*texts), texts[:-1] + ["ProfilerStep#1"])
         for text in ("step", "step 1 of 3", "a step 1", "step\t1", "steps 1", "step 1.5", "step 1 ", "step \u0663", "1",
@@ -581,7 +581,7 @@ class Texts(InFolder):
 
 
 class Databases(InFolder):
-    """What is a trace and what is an error (G1, G2, G8, T16)."""
+    """G1, G2, G8, T16: which files are traces, and which are errors."""
 
     def database(self, path, *statements):
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
@@ -603,7 +603,9 @@ class Databases(InFolder):
             os.remove("x.db")
 
     def test_an_export_without_tables_of_events(self):
-        """N1.3: the error lists the tables that it lacks. What needs no event is there (T15)."""
+        """N1.3: the error for an export without event tables lists the missing tables. Results that need no event exist
+        (T15).
+        """
         strings = "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value)"
         head = "CREATE TABLE META_DATA_EXPORT (name, value)"
         ranges = "CREATE TABLE NVTX_EVENTS (start, end, eventType, text, globalTid)"
@@ -645,12 +647,12 @@ class Databases(InFolder):
             message = f"'x.db': table {table} has no column {columns[0]}"
             self.assert_error("trace_step_time: " + message, "SELECT * FROM trace_step_time('x.db')")
             self.assertEqual(self.value("SELECT problems ->> '$[0].what' FROM trace_files('x.db')"), message)
-            found = self.rows("SELECT event, args FROM trace_events('x.db') ORDER BY event")  # those before it (T15)
+            found = self.rows("SELECT event, args FROM trace_events('x.db') ORDER BY event")  # events before it (T15)
             self.assertEqual(found, [row for row in whole if row[0] < found[-1][0] + 1] if found else [])
             self.assertEqual(len(found) > 0, table != "NVTX_EVENTS")
 
     def test_what_counts_as_a_table_and_a_column(self):
-        """Neither views nor generated columns (G3); rows are in the order of rowids, whatever columns are called."""
+        """G3: neither views nor generated columns count; rows are in rowid order, whatever columns are called."""
         range_ = "(start, end, eventType, text, globalTid{})"
         for statements, names in (
                 ([f"CREATE TABLE NVTX_EVENTS {range_.format(', rowid')}",

@@ -1,4 +1,4 @@
-"""What databases of Nsight Systems cost, beside what SQLite takes to read the same columns."""
+"""The cost of Nsight Systems databases, compared with SQLite's own reading of the same columns."""
 import math
 import os
 import shutil
@@ -24,7 +24,7 @@ COUNT = "SELECT count(*), count(link), sum(dur_ns) FROM trace_events(?, NULL, NU
 
 
 def grow(path, times):
-    """Repeats the events of a database, one after the other in time and with correlations of their own."""
+    """Repeats the events of a database, one copy after the other in time and with new correlations."""
     db = sqlite3.connect(path)
     for table in TABLES:
         columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
@@ -40,7 +40,7 @@ def grow(path, times):
 
 
 def read(path):
-    """What SQLite takes to step through the columns that rows are made of, without handing them on."""
+    """SQLite's cost of stepping through the columns that rows need, without passing them on."""
     db = sqlite3.connect(f"file:{path}?immutable=1", uri=True)
     for table, columns in TABLES.items():
         if db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():
@@ -57,7 +57,7 @@ def ask(sql, *values):
 
 
 def fastest(*works, times=5):
-    """The CPU time of each, in turn: what else runs here slows them alike."""
+    """The CPU time of each, in turns, so that other load slows both."""
     best = [math.inf] * len(works)
     for _ in range(times):
         for i, work in enumerate(works):
@@ -71,7 +71,7 @@ class Cost(InFolder):
     @alone
     @slowest
     def test_linear(self):
-        """Four times the events take at most five times the CPU time, and are all there."""
+        """Four times the events take at most five times the CPU time, and all are there."""
         works, rows = [], []
         for times in (500, 2000):
             path = f"{times}.sqlite"
@@ -86,8 +86,9 @@ class Cost(InFolder):
     @alone
     @slowest
     def test_of_a_diff(self):
-        """trace_diff of two exports of 61,111 events in all takes at most 0.15 s of CPU time on a machine where SQLite
-        reads their columns in 0.022 s: at most 6.8 times as long."""
+        """trace_diff of two exports with 61,111 events in total takes at most 6.8 times as long as SQLite's reading of
+        their columns, 0.15 s of CPU time against 0.022 s.
+        """
         sides = corpus("nsys", "mfu_2gpu_before.sqlite"), corpus("nsys", "mfu_2gpu_after.sqlite")
         unit, diff = fastest(lambda: [read(side) for side in sides],
                              lambda: ask("SELECT sum(diff_duration) FROM trace_diff(?, ?)", *sides), times=7)
@@ -96,7 +97,9 @@ class Cost(InFolder):
     @alone
     @slowest
     def test_of_events(self):
-        """All events of an export of a million take at most four times as long as SQLite's reading of their columns."""
+        """Reading all events of an export of a million takes at most four times as long as SQLite's reading of the
+        columns.
+        """
         shutil.copy(corpus("nsys", "mfu_2gpu_before.sqlite"), "large.sqlite")
         os.chmod("large.sqlite", 0o644)
         grow("large.sqlite", 31)

@@ -1,7 +1,6 @@
-"""trace_events, trace_steps, trace_ops and trace_diff against two other readers:
-SQLite's own JSON functions for the events of a file, and oracle.py for all that
-is made of them. Traces come from examples/ and tests/data, from CORPUS where it
-is set, and from a generator of small traces that meet the rules' corner cases.
+"""trace_events, trace_steps, trace_ops and trace_diff against two other readers: SQLite's own JSON functions for the
+events of a file, and oracle.py for all results. Traces come from examples/ and tests/data, from CORPUS if set, and from
+a generator of small traces with corner cases of the rules.
 """
 import functools
 import gzip
@@ -20,7 +19,7 @@ from support import DATA, EXAMPLES, connect, corpus, series, slow, slowest
 
 SHIPPED = (EXAMPLES, os.path.join(DATA, "tiny"))
 
-# Strict JSON of which SQLite's JSON functions give something else than the rules.
+# Strict JSON for which SQLite's JSON functions differ from the rules.
 NOT_BY_JSON_EACH = {
     "bad/traceEvents_key_escaped.json": "a path matches a key by its spelling",
     "bad/nul_in_name.json": "a string ends at its first NUL",
@@ -66,7 +65,7 @@ DIFF = """
 
 
 def files_below(folder):
-    """Every file below a folder, in order; a folder is entered once."""
+    """Every file below a folder, in order; each folder is visited once."""
     for place, folders, names in os.walk(folder):
         folders.sort()
         yield from (os.path.join(place, name) for name in sorted(names) if os.path.isfile(os.path.join(place, name)))
@@ -86,8 +85,9 @@ def read(path):
 
 
 def traces_below(folder, readable=()):
-    """The folders that the oracle can read whole, and the other files it can read. It reads no databases and no
-    profiles of XLA, and does not read those that are known to be readable."""
+    """The folders that the oracle can read completely, and other readable files. It skips databases, XLA profiles, and
+    files that are known to be readable.
+    """
     for place, folders, names in os.walk(folder):
         folders.sort()
         try:
@@ -106,7 +106,7 @@ def traces_below(folder, readable=()):
 
 
 def us(ns):
-    """Divided once: Python divides integers exactly, too, and rounds once."""
+    """Divided once: Python also divides integers exactly and rounds once."""
     return None if ns is None else ns / 1000 if isinstance(ns, int) else float(Fraction(ns) / 1000)
 
 
@@ -122,7 +122,7 @@ class Comparing(unittest.TestCase):
     read = staticmethod(read)
 
     def assert_same(self, found, expected, exact):
-        """Rows alike: the first `exact` values equal, the others to double precision."""
+        """Asserts that rows are equal: the first `exact` values exactly, the others to double precision."""
         for position, (row, wanted) in enumerate(zip(found, expected)):
             same = row == wanted or row[:exact] == wanted[:exact] and all(
                 a is b is None or (None not in (a, b) and math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9))
@@ -206,7 +206,7 @@ class Values(unittest.TestCase):
 
 
 class JsonEach(Comparing):
-    """The X events of a file are those that SQLite's json_each finds in it (T1, T3)."""
+    """T1, T3: SQLite's json_each finds the same X events of a file."""
 
     def compare(self, db, path):
         rows = []
@@ -222,7 +222,7 @@ class JsonEach(Comparing):
 
     @staticmethod
     def scalar(text):
-        """A number or a string of digits from its JSON text; other values as they are written."""
+        """A number or a string of digits from its JSON text; other values unchanged."""
         if text is None or text.startswith('"'):
             return text and text[1:-1]
         return oracle.Number(text) if oracle.NUMBER.fullmatch(text) else None
@@ -256,7 +256,7 @@ class Rows(Comparing):
     """Events with their links, iterations, devices and ranks; steps (T1 to T11)."""
 
     def compare_all(self, folder, besides=()):
-        """The number of traces; those `besides` are only counted."""
+        """The number of traces; those in `besides` are only counted."""
         db, compared = connect(), 0
         for path in traces_below(folder, besides):
             compared += 1
@@ -273,13 +273,13 @@ class Rows(Comparing):
 
     @slowest
     def test_rows_of_the_corpus(self):
-        """Those of Selections are compared there, where they are read anyway."""
+        """Rows of corpus files match; Selections compares some of them, where they are read anyway."""
         compared_there = {corpus(*path.split("/")) for pair in Selections.CORPUS_PAIRS for path in pair}
         self.assertEqual(self.compare_all(corpus(), compared_there), 164)
 
 
 def selections(trace):
-    """Arguments (ranks, iterations) worth asking of a trace, and a few that must fail."""
+    """Useful arguments (ranks, iterations) for a trace, and some that must fail."""
     steps = sorted({step.iteration for step in trace.steps})
     some_ranks = [None, "all", trace.ranks[-1]] + ([trace.ranks[-2:]] if len(trace.ranks) > 1 else [])
     some_steps = [None, "all", "first"] + ([steps[-1], steps[:2]] if steps else [])
@@ -342,7 +342,7 @@ class Selections(Comparing):
 
 
 class Made(Comparing):
-    """Small made-up traces in which ties, overlaps and odd values are the rule."""
+    """Small generated traces full of ties, overlaps and odd values."""
 
     SEEDS = series(50, 150)
     CATEGORIES = ("cpu_op", "user_annotation", "cuda_runtime", "hip_runtime", "cuda_driver", "Runtime", "kernel",
@@ -426,7 +426,7 @@ class Made(Comparing):
 
 
 class Properties(Comparing):
-    """What holds for any trace, without an oracle."""
+    """Invariants of any trace, without an oracle."""
 
     control, test = (os.path.join(EXAMPLES, "cpu", side) for side in ("control", "test"))
     selections = ((None, None), ("all", "all"), (1, "steady"), ("[0,1]", "[3,4]"))

@@ -1,4 +1,4 @@
-"""Patterns of paths match what glob() of the C library does, which is asked here; and characters of UTF-8."""
+"""Path patterns match like the C library's glob(), which is called here for comparison; and UTF-8 characters."""
 import ctypes
 import itertools
 import os
@@ -24,7 +24,7 @@ GLOB_ERR, GLOB_NOSORT = 1, 4
 
 
 def by_libc(pattern):
-    """The paths, sorted; None where a directory cannot be read."""
+    """The paths, sorted, or None if a directory cannot be read."""
     found = Found()
     code = LIBC.glob(pattern.encode(), GLOB_ERR | GLOB_NOSORT, None, ctypes.byref(found))
     paths = sorted(found.paths[i].decode() for i in range(found.count)) if code == 0 else []
@@ -38,7 +38,7 @@ class Patterns(InFolder):
     NAMES = ["a", "b", "ab", "abc", "c1", ".a", "a*", "[a", "a]", "-", "b-", "\\a", "1", "a.b", "?"]
 
     def found(self, pattern):
-        """What the extension says of a pattern: the paths of its files, or nothing."""
+        """The extension's result for a pattern: the paths of its files, or nothing."""
         try:
             return [path for path, in self.db.execute("SELECT file FROM trace_files(?) ORDER BY file", (pattern,))]
         except Exception as error:
@@ -50,7 +50,7 @@ class Patterns(InFolder):
 
     @staticmethod
     def is_something(path):
-        """Whether it is no pattern: a file has this very name, or a part of it that should be a directory is a file."""
+        """Whether it is not a pattern: a file has this name, or a file is in place of a directory of it."""
         try:
             os.stat(path)
         except FileNotFoundError:
@@ -73,7 +73,7 @@ class Patterns(InFolder):
             pattern = "".join(chance.choice(self.PIECES) for _ in range(chance.randrange(1, 6)))
             special = set(re.sub(r"\\.", "", pattern)) & set("*?[")
             if "//" in f"/{pattern}/" or not special or self.is_something(pattern):
-                continue  # of a slash at the end, glob() also gives files
+                continue  # for a slash at the end, glob() also gives files
             expected = by_libc(pattern)
             if expected is not None and any(os.path.islink(path) for path in expected):
                 continue  # it cannot be read
@@ -85,7 +85,9 @@ class Patterns(InFolder):
         self.assertGreater(tried, 50)
 
     def test_names_that_lead_back_search_a_directory_once(self):
-        """Not 17 ^ 12 directories. Of several paths to a file the first is found, as glob() has them in order."""
+        """A directory under several names is searched once, not 17 ^ 12 times. If a file has several paths, the first
+        by glob()'s order counts.
+        """
         for number in range(17):
             write(f"{number:02}/{number}.json", document(event("op", 0, 1)))
         start = time.process_time()
@@ -96,7 +98,7 @@ class Patterns(InFolder):
         self.assertLess(time.process_time() - start, 5 * SLACK)
 
     def test_an_interrupt_ends_a_search(self):
-        """Links to the directory itself, each of which is searched: 10 ^ 8 paths, of which none matches."""
+        """An interrupt ends a search through links to the directory itself: 10 ^ 8 paths, none of which matches."""
         for number in range(10):
             os.symlink(".", f"link{number}")
         for sql in ("SELECT * FROM trace_files(?1)", "SELECT * FROM trace_diff(?1, ?1)",

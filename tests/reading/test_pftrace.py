@@ -1,7 +1,7 @@
-"""Perfetto's traces (U). PyTorch 2.15 has written the same windows as JSON and as .pftrace (generate_pftrace.py): what
-holds of the one must hold of the other, but for what its encoder changes (U12), which `encoded` does to the JSON.
+"""Perfetto traces (U1 to U12). PyTorch 2.15 wrote the same windows as JSON and as .pftrace (generate_pftrace.py). Both
+must give the same answers, except for the changes by its encoder (U12), which `encoded` applies to the JSON.
 
-PFTRACE names a folder with more such pairs.
+    PFTRACE  names a folder with more such pairs
 """
 
 import glob
@@ -22,7 +22,7 @@ from support import DATA, alone, connect, series, slowest
 FOLDER = os.path.join(DATA, "pftrace")
 GPU_KINDS = ["kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "graph_event_node", "graph_host_node"]
 ORDER = ["cuda_runtime", "cuda_driver", "overhead", "cuda_sync", *GPU_KINDS]
-# What a stage of a GPU has of the args of its JSON; zeros are left out of those that are not in ZEROS.
+# The args that a GPU stage has from its JSON; zeros are left out, except those in ZEROS.
 STAGE = {
     "device",
     "context",
@@ -61,7 +61,7 @@ def pairs():
 
 
 def wrapped(value):
-    """What nlohmann's JSON and protobuf make of a value: null is a text, empty objects are empty lists."""
+    """A value after nlohmann's JSON and protobuf: null becomes a text, and empty objects empty lists."""
     if isinstance(value, dict):
         return {key: wrapped(item) for key, item in value.items()} or []
     if isinstance(value, list):
@@ -74,7 +74,7 @@ def nanoseconds(microseconds):
 
 
 def cut_stages(events):
-    """A stage ends at the latest where the next one of its queue begins."""
+    """A stage ends at the latest at the start of the next one in its queue."""
     lanes = {}
     for event in events:
         if event["cat"] in GPU_KINDS and event["cat"] != "gpu_user_annotation":
@@ -91,7 +91,7 @@ def cut_stages(events):
 
 
 def nest_syncs(events):
-    """A synchronization that ends within a later one of its stream ends where that begins."""
+    """A synchronisation that ends within a later one of its stream ends at that one's start."""
     lanes = {}
     for event in events:
         if event["cat"] == "cuda_sync":
@@ -110,7 +110,7 @@ def nest_syncs(events):
 
 
 def encoded(document):
-    """The JSON of a window with what PyTorch's encoder of .pftrace changes, and how many stages it cuts."""
+    """The JSON of a window with the changes of PyTorch's .pftrace encoder, and the number of stages that it cuts."""
     events = []
     for event in document["traceEvents"]:
         event = dict(event)
@@ -153,7 +153,7 @@ def encoded(document):
 
 
 def args_of(text, cat):
-    """Without what only .pftrace has."""
+    """The args that JSON has, too."""
     if text is None:
         return None
     args = json.loads(text)
@@ -167,7 +167,7 @@ EVENTS = """SELECT rank, iteration, device, cat, name, ts, dur, pid, tid, stream
                    (SELECT json_array(l.name, l.ts_ns, l.tid) FROM t AS l WHERE l.event = e.link)
             FROM t AS e ORDER BY e.ts_ns, cat, name, tid, dur_ns, correlation, e.event"""
 
-# Answers that must be equal, of one trace and of two.
+# Answers about one trace and about two that must be equal.
 ONE = [
     "trace_ops",
     "trace_steps",
@@ -203,12 +203,12 @@ def answer(db, query, *paths):
 
 
 def of_gpu(row):
-    """Whether the stream of an event is its tid: it is of the process `GPU 0` (T9.8)."""
+    """T9.8: whether the stream of an event is its tid, because it belongs to the process `GPU 0`."""
     return row["stream"] is row["cat"] is None and row["pid"] == 7 and isinstance(row["tid"], int)
 
 
 class Oracle(InFolder):
-    """Random packets, read by the rules in Python."""
+    """Random packets, against an implementation of the rules in Python."""
 
     def test_rows_are_those_of_the_oracle(self):
         for seed in range(series(100, 3000)):
@@ -219,7 +219,7 @@ class Oracle(InFolder):
                 "FROM trace_events('random.pftrace', NULL, NULL, 'all')"
             )
             read = oracle_perfetto.Trace("random.pftrace").rows
-            mended = {row["event"] for row in read if row.get("mended")}  # device work gets that of others (I1.3)
+            mended = {row["event"] for row in read if row.get("mended")}  # from others (I1.3)
             found = [(*row[:5], None if row[0] in mended else row[5], *row[6:10], row[10] and json.loads(row[10]))
                      for row in rows]
             expected = [
@@ -236,7 +236,7 @@ class Oracle(InFolder):
 
 
 class Windows(InFolder):
-    """Each window, as .pftrace and as the JSON that has the same changes."""
+    """Each window as .pftrace and as JSON with the same changes."""
 
     def both(self, path):
         with gzip.open(path + ".json.gz") as file:
@@ -261,7 +261,7 @@ class Windows(InFolder):
                 expected, found = self.events(side), self.events(native)
                 self.assertEqual(len(found), len(expected))
                 for one, other in zip(expected, found):
-                    if one[4] == "Cycles (Current Kernel)":  # cut in JSON, rounded in .pftrace
+                    if one[4] == "Cycles (Current Kernel)":  # cut off in JSON, rounded in .pftrace
                         self.assertIn(other[15][""] - one[15][""], (0, 1))
                         one, other = one[:15] + one[16:], other[:15] + other[16:]
                     self.assertEqual(other, one)
@@ -293,7 +293,7 @@ def varint(value):
 
 
 def field(number, value):
-    """A field: a number is a varint, bytes and texts are themselves, a double is 64 bits."""
+    """A field: a number is a varint, bytes and texts stay, a double takes 64 bits."""
     if isinstance(value, float):
         return varint(number << 3 | 1) + struct.pack("<d", value)
     if isinstance(value, int):
@@ -322,7 +322,7 @@ BEGIN, END, INSTANT, COUNTER = ((9, kind) for kind in (1, 2, 3, 4))
 
 
 class Rules(InFolder):
-    """The rules U, on traces made by hand."""
+    """The rules U1 to U12, on traces made by hand."""
 
     def events(self, *packets, columns="name, ts_ns, dur_ns, pid, tid, cat, ph", phases="'all'"):
         with open("t.bin", "wb") as file:
@@ -379,7 +379,7 @@ class Rules(InFolder):
         self.assertEqual(self.events(*back, *nested, columns=slices)[2:], [("a", 0, 30), ("b", 10, 10)])
 
     def test_sequences_that_share_a_track_are_paired_by_time(self):
-        """Whatever the order of their packets in the file."""
+        """Sequences on one track are paired by time, whatever the order of their packets in the file."""
         packets = [
             event(1, BEGIN, (11, 5), (23, "a")),
             event(3, END, (11, 5)),
@@ -392,7 +392,9 @@ class Rules(InFolder):
             self.assertEqual(self.problems(), {})
 
     def test_several_categories(self):
-        """Packed or not, as texts or numbers, of any length; those that are not there, or too long, are counted."""
+        """Several categories work packed or unpacked, as texts or numbers, of any length; missing or too long ones are
+        counted.
+        """
         names = packet(
             (13, 1), (12, b"".join(field(1, message((1, i), (2, name))) for i, name in ((1, "c1"), (2, "c2" * 200))))
         )
@@ -409,7 +411,7 @@ class Rules(InFolder):
             self.assertEqual(self.problems(), problems)
 
     def test_categories_that_are_joined_are_bounded(self):
-        """64 MiB of different ones: 600 kB that would make 196 MB of them."""
+        """Joined categories are limited to 64 MiB; without a limit, 600 kB would give 196 MB of them."""
         names = packet((13, 1), (12, b"".join(field(1, message((1, i), (2, f"{i}" * 4000))) for i in range(1, 10))))
         events = [event(i, INSTANT, (11, 5), (3, bytes(map(int, f"{i:09}".replace("0", "1"))))) for i in range(10_000)]
         rows = self.events(names, *events, columns="count(*)")
@@ -525,7 +527,7 @@ class Rules(InFolder):
         self.assertIn('"k":null', found)
 
     def test_args_longer_than_16_mib_are_null(self):
-        """1 MB of references to a text of 1 MB."""
+        """1 MB of references to a text of 1 MB would make args longer than 16 MiB, so they are NULL."""
         text = packet((13, 1), (12, field(29, message((1, 1), (2, "x" * 10**6)))))
         note = field(4, message((10, "k"), (17, 1)))
         items = field(4, message((10, "k"), *[(12, field(17, 1))] * 10**5))
@@ -638,7 +640,7 @@ class Rules(InFolder):
             self.assertEqual(self.rows("SELECT name FROM trace_events('t.bin')"), [("a",)])
 
     def test_bombs(self):
-        """Texts by the million, state that is cleared again and again, sequences, depth: in little memory."""
+        """Millions of texts, repeatedly cleared state, many sequences and deep nesting take little memory."""
         names = b"".join(field(2, message((1, i), (2, f"n{i}"))) for i in range(20_000))
         clear = packet((13, 1), (12, names)) + packet((13, 1))
         wide = b"".join(packet((8, 1), sequence=i) for i in range(1, 3000))
@@ -660,7 +662,7 @@ class Rules(InFolder):
 
 
     def test_sequences_without_clocks_take_little_memory(self):
-        """600,000 of them, in 4 MB."""
+        """600,000 sequences without clocks, in 4 MB, take little memory."""
         with open("many.pftrace", "wb") as file:
             file.write(event(1, INSTANT, (11, 5), (23, "first")))
             file.write(b"".join(field(1, field(10, i + 2)) for i in range(600_000)))
@@ -670,7 +672,7 @@ class Rules(InFolder):
 
 
 def random_trace(seed):
-    """Packets of several sequences, interleaved: threads, other tracks, texts that change, clocks, stages, damage."""
+    """Interleaved packets of several sequences: threads, other tracks, changing texts, clocks, stages, damage."""
     pick = random.Random(seed)
     out = [
         packet(
@@ -806,7 +808,7 @@ def random_trace(seed):
 
 
 def packets_of(trace):
-    """The packets of a trace, each with its key and length, and whether it is an event."""
+    """The packets of a trace, each with its key, its length, and whether it is an event."""
     at, found = 0, []
     while at < len(trace):
         start, at = at, at + 1
@@ -832,12 +834,12 @@ def varint_at(data, at):
 
 
 class Cost(InFolder):
-    """What reading costs, beside the JSON of the same window."""
+    """The cost of reading, compared with the JSON of the same window."""
 
     TIMES = 4500
 
     def seconds(self, *paths):
-        """CPU time of a new connection for each, in turns; the best of several."""
+        """CPU time of a new connection for each, in turns; the best of several runs."""
         best = [float("inf")] * len(paths)
         for _ in range(7):
             for i, path in enumerate(paths):
@@ -851,7 +853,7 @@ class Cost(InFolder):
     @alone
     @slowest
     def test_a_million_events_take_less_cpu_time_than_as_json(self):
-        """0.64 to 0.82 were seen on a loaded machine; by instructions it is 0.83."""
+        """The ratio was 0.64 to 0.82 on a loaded machine; by instructions it is 0.83."""
         with gzip.open(os.path.join(FOLDER, "test.pftrace")) as file:
             packets = packets_of(file.read())
         head, tail = (

@@ -1,4 +1,4 @@
-"""trace_health finds what is planted in recordings of GPUs, and nothing in the recordings themselves."""
+"""trace_health finds what was planted in recordings of GPUs, and nothing in the unchanged recordings."""
 import gzip
 import json
 import os
@@ -9,13 +9,14 @@ from made import InFolder, write
 from support import EXAMPLES, corpus, found_below, series
 
 CODES = "SELECT \"check\", severity, count, event FROM trace_health('t.json')"
-BLOCK = 8192  # bytes that a program writes at once
+BLOCK = 8192  # bytes that a program writes in one call
 WORK = ("kernel", "gpu_memcpy", "gpu_memset")
 
 
 def recorded():
-    """Ten recordings of three steps or more whose kernels are launched one by one, or the first of these; one is of the
-    corpus, if that is there."""
+    """Ten recordings of three steps or more whose kernels are launched individually, or the first of these; one is from
+    the corpus, if that is available.
+    """
     paths = [path for path in found_below(os.path.join(EXAMPLES, "h200"), "*", "*", "rank0.json.gz")
              if not {"graphs", "capture"} & set(path.split(os.sep))]
     try:
@@ -35,7 +36,7 @@ def is_kernel(one):
 
 class Planted(InFolder):
     def each(self, plant, check, severity, after=lambda: None):
-        """Plants something in each recording, and looks for it. `plant` changes the events, and returns them."""
+        """Plants a fault in each recording, and looks for it. `plant` changes the events and returns them."""
         count = 0
         for place, path in enumerate(recorded()):
             with gzip.open(path, "rt", encoding="utf-8") as file:
@@ -69,7 +70,7 @@ class Planted(InFolder):
         self.each(plant, "no time", "incomplete")
 
     def test_too_long(self):
-        """It is a note: the time of all kernels is nearly as before."""
+        """A kernel that is too long is a note, because the time of all kernels is nearly unchanged."""
         def plant(events, rng):
             last, self.before = {}, sum(one["dur"] for one in events if is_kernel(one))
             for one in events:
@@ -97,7 +98,7 @@ class Planted(InFolder):
         self.each(plant, "kernels lost", "incomplete")
 
     def test_one_burst(self):
-        """All work is a hundred times as fast, and runs at the end."""
+        """All work in one burst is found: it is a hundred times as fast, and runs at the end."""
         def plant(events, rng):
             work = [one for one in events if one.get("cat") in WORK]
             first, end = min(one["ts"] for one in work), max(one["ts"] for one in events if "ts" in one)
@@ -107,7 +108,7 @@ class Planted(InFolder):
         self.each(plant, "out of step", "wrong")
 
     def test_two_writers(self):
-        """Two files are written into one, in blocks."""
+        """Two files written into one in blocks are found."""
         paths = recorded()
         texts = []
         for path in paths:

@@ -1,5 +1,5 @@
-"""What other profilers write as JSON: Ascend's trace_view.json, XLA's trace.json (JAX, TensorFlow), against small
-traces made by hand, the rules read a second time (oracle.py) on random ones, and real files.
+"""JSON of other profilers, Ascend's trace_view.json and XLA's trace.json (JAX, TensorFlow): small traces made by hand,
+random ones against an independent implementation (oracle.py), and real files.
 """
 import json
 import os
@@ -36,14 +36,14 @@ def task(name, ts, dur, stream=3):
 
 
 def flow(number, begin, end, tid=1, stream=3, **fields):
-    """From an operator to a task, by their ts."""
+    """A flow from an operator to a task, by their ts."""
     both = {"bp": "e", "name": "torch_to_npu", "id": number, "cat": "async_npu", **fields}
     return [{**both, "ph": "s", "pid": HOST, "tid": tid, "ts": begin},
             {**both, "ph": "f", "pid": NPU, "tid": stream, "ts": end}]
 
 
 def ascend():
-    """As torch_npu writes it: operators, names of processes, the device, and the flows last."""
+    """The format of torch_npu: operators, names of processes, the device, and flows last."""
     return [operator("aten::linear", 100, 60), operator("aten::t", 100, 10), operator("aten::addmm", 120, 30),
             operator("aten::relu", 200, 20), operator("c10d::allreduce_", 240, 20),
             event("Enqueue", 125, 5, cat="enqueue", pid=HOST, args={"correlation_id": 7}),
@@ -121,7 +121,7 @@ class Ascend(InFolder):
             [("aten::addmm", 1, 2, 55.0), ("aten::relu", 1, 1, 15.0)])
 
     def test_time_of_a_step(self):
-        """While the operator runs that launches what comes next, the time is idle_launch; after it, idle_wait."""
+        """The time is idle_launch while the operator with the next launch runs, and idle_wait after it."""
         write("t.json", ascend())
         self.assertEqual(
             self.rows("SELECT class, name, sum(time) FROM trace_step_time('t.json', 0, 'all')"
@@ -132,14 +132,14 @@ class Ascend(InFolder):
                 ("idle_wait", "aten::addmm", 30.0)])
 
     def test_types_count_once(self):
-        """Neither the analysis of overlap nor the planes of a communication are work beside it."""
+        """Neither the overlap analysis nor the planes of a communication count as additional work."""
         write("t.json", ascend())
         self.assertEqual(
             self.rows("SELECT kernel_type, sum FROM gpu_kernel_type_breakdown('t.json') ORDER BY kernel_type"),
             [("COMMUNICATION", 40.0), ("COMPUTATION", 90.0), ("MEMORY", 4.0)])
 
     def test_flows_of_other_files_are_no_links(self):
-        """Also where the process is named otherwise."""
+        """Flows of other files are not links, also if the process has another name."""
         for name in ("Ascend Hardware 0", "ascend hardware", "/device:GPU:0", None):
             write("t.json", [each for each in ascend() if each.get("args", {}).get("name") != "Ascend Hardware"]
                   + ([named(NPU, name)] if name else []))
@@ -147,7 +147,7 @@ class Ascend(InFolder):
                 self.assertEqual(self.value("SELECT count(link) FROM trace_events('t.json')"), 0)
 
     def test_several_flows_and_operators_in_one_place(self):
-        """T10.7: of flows the first in the file that has an operator, of operators the innermost."""
+        """T10.7: the first flow in the file that has an operator counts, and the innermost operator."""
         events = [named(NPU, "Ascend Hardware"), operator("outer", 10, 9), operator("inner", 10, 4),
                   operator("later", 10, 4), operator("other", 20, 9), task("a", 30, 1), task("b", 30, 1)]
         for flows, expected in (
@@ -169,7 +169,7 @@ class Ascend(InFolder):
             self.assertEqual(self.value("SELECT link FROM trace_events('t.json') WHERE device = 'GPU'"), 1)
 
     def test_correlations_come_first(self):
-        """A file may have both: a call with its correlation, and a flow."""
+        """In a file with both, a call with its correlation precedes a flow."""
         write("t.json", [named(NPU, "Ascend Hardware"), operator("op", 10, 9), launch(12, 1, 4),
                          bare("a", 30, 1, NPU, 3, correlation_id=4), task("b", 40, 1), *flow(1, 10, 30),
                          *flow(2, 10, 40)])
@@ -190,7 +190,7 @@ class Ascend(InFolder):
 
 
 def xla(*events, closed=True):
-    """As XLA writes it: an empty object comes last."""
+    """The format of XLA: an empty object comes last."""
     return {"displayTimeUnit": "ns", "metadata": {"highres-ticks": True},
             "traceEvents": [named(1, "/device:GPU:0"), named(701, "/host:CPU"), *events, *([{}] if closed else [])]}
 
@@ -238,7 +238,7 @@ class Xla(InFolder):
                          [(13, 2), (14, 1)])
 
     def test_host_events_with_a_correlation_are_calls(self):
-        """T10.1: their time is that of calls, and they are no labels."""
+        """T10.1: host events with a correlation are calls: their time is call time, and they are no labels."""
         write("t.json", jax())
         found = dict(self.rows("SELECT class || ' ' || coalesce(name, ''), time FROM trace_step_time('t.json')"))
         self.assertEqual(found, {
@@ -248,7 +248,7 @@ class Xla(InFolder):
             "idle_unrecorded ": 10.0})
 
     def test_steps_by_number(self):
-        """T11: a number or its text, from 0 on, on the host, without a correlation or a category."""
+        """T11: steps are numbers or numeric texts from 0 on, on the host, without a correlation or a category."""
         write("t.json", xla(
             bare("train", 10, 20, 701, 5, step_num="4"), bare("eval", 40, 20, 701, 5, step_num=7),
             bare("x", 70, 5, 701, 5, step_num="-1"), bare("x", 71, 5, 701, 5, step_num="a"),
@@ -259,7 +259,9 @@ class Xla(InFolder):
                          [(4, "train", 20.0), (7, "eval", 20.0)])
 
     def test_operators_of_hlo(self):
-        """A17: by itself a kernel is of its `hlo_op`, in a graph of its own name; numbers at the end are left out."""
+        """A17: an eager kernel belongs to its `hlo_op`, one in a graph to its own name; numbers at the end are
+        dropped.
+        """
         write("t.json", xla(
             named(1, "Stream #13(Compute)", 13), bare("PjitFunction(f)", 0, 90, 701, 5),
             bare("cuLaunchKernelEx", 1, 1, 701, 5, correlation_id="1"),
@@ -281,9 +283,9 @@ class Xla(InFolder):
                                    " AND kernel = 'sort_14_1'"), [("sort", "sort_14_1")])
 
     def test_the_host_waits_without_a_record(self):
-        """E4.6: the step ends some time after the kernel does, if that is at most 1 ms."""
+        """E4.6: the step ends some time after the kernel, at most 1 ms, so the host waits without a record."""
         def simulated(after, **args):
-            end = 100 + after  # of which the kernel ends at 90, the step 10 earlier
+            end = 100 + after  # its kernel ends at 90, the step 10 earlier
             write("t.json", xla(
                 named(1, "Stream #13(Compute)", 13), bare("train", 0, end - 10, 701, 5, step_num=0),
                 bare("launch", 1, 1, 701, 5, correlation_id="1"), bare("train", end, 100, 701, 5, step_num=1),
@@ -291,11 +293,11 @@ class Xla(InFolder):
             return self.value("SELECT sum(simulated_ns) / 1e3 FROM trace_what_if('t.json',"
                               " '[{\"what\": \"device\", \"name\": \"k\", \"add_us\": -30}]', 'all', 'all')")
         lengths = [simulated(20, hlo_op="k.1"), simulated(1000, hlo_op="k.1"), simulated(1200, hlo_op="k.1"),
-                   simulated(20)]  # steps alone tell that it is XLA
+                   simulated(20)]  # only steps identify XLA
         self.assertEqual(lengths, [190, 1170, 1400, 190])
 
     def test_the_empty_object_at_the_end(self):
-        """T14: not a problem there, and only there."""
+        """T14: an empty object is fine at the end, and only there."""
         some = [bare("a", 1, 1, 701, 5)]
         for text, events, skipped in (
                 (json.dumps(xla(*some)), 4, 0), (json.dumps(xla(*some, {}, *some)), 6, 1),
@@ -309,7 +311,7 @@ class Xla(InFolder):
                                  [(events, skipped, int(skipped == 0))])
 
     def test_correlations(self):
-        """T10.6: an integer or its text; of events without a category only."""
+        """T10.6: correlations are integers or numeric texts, only for events without a category."""
         for value, expected in (("18", 18), (18, 18), ("-3", -3), ("\u0031", 1), ("", None), ("x", None), ("1.5", None),
                                 (1.5, None), (None, None), (["18"], None), ({"a": "18"}, None), ("1" * 30, None),
                                 (" 18", None)):
@@ -323,14 +325,14 @@ class Xla(InFolder):
         self.assertEqual(self.value("SELECT correlation FROM trace_events('t.json')"), 18)
 
     def devices(self, process, threads, at_end=False):
-        """{thread: category} of the GPU events of a process with these threads, by number."""
+        """{thread: category} of the GPU events in a process with these threads, by number."""
         names = [named(5, process), *(named(5, name, number) for number, name in threads.items() if name)]
         events = [bare("work", 1, 1, 5, number) for number in threads]
         write("t.json", events + names if at_end else names + events)
         return dict(self.rows("SELECT tid, coalesce(cat, 'work') FROM trace_events('t.json') WHERE device = 'GPU'"))
 
     def test_which_threads_work(self):
-        """T9.5, and T9.6."""
+        """T9.5 and T9.6: which threads run work."""
         work, other = "work", "gpu_user_annotation"
         xla_threads = {1: "Steps", 2: "XLA Modules", 3: "XLA Ops", 4: "Source code", 5: "Async XLA Ops", 6: None}
         for process, threads, expected in (
@@ -355,7 +357,7 @@ class Xla(InFolder):
                     self.assertEqual(self.devices(process, threads, at_end), expected)
 
     def test_streams(self):
-        """T9.8"""
+        """T9.8: streams."""
         write("t.json", [named(5, "/device:GPU:0"), bare("a", 1, 1, 5, 3), bare("b", 1, 1, 5, "x"),
                          bare("c", 1, 1, 5, 3, **{"Stream Id": "9"}),
                          bare("d", 1, 1, 5, 3, **{"Stream Id": 8, "stream": 2}),
@@ -366,7 +368,7 @@ class Xla(InFolder):
         self.assertEqual(self.rows("SELECT name FROM trace_events('t.json') WHERE stream = 3"), [("a",), ("g",)])
 
     def test_metadata(self):
-        """T9.9"""
+        """T9.9: metadata."""
         write("t.json", [named(5, "Overlap Analysis"), named(6, "/device:GPU:0"), named(7, "CANN"),
                          bare("a", 1, 1, 5, 3)])
         self.assertEqual(self.rows("SELECT name, device, cat, stream FROM trace_events('t.json', NULL, NULL, 'all')"
@@ -386,7 +388,7 @@ class Xla(InFolder):
 
 
 class Made(Comparing):
-    """Random traces of such processes, flows and correlations against the oracle."""
+    """Random traces of such processes, with flows and correlations, against the oracle."""
 
     PROCESSES = ("/device:GPU:0", "/device:TPU:1", "/device:CUSTOM:x", "GPU 0", "/host:CPU", "Ascend Hardware",
                  "Overlap Analysis", "Communication", "HCCL", "CANN", "python")
@@ -422,7 +424,7 @@ class Made(Comparing):
         return rng.choice((events, {"traceEvents": events}, {**base, "traceEvents": events}))
 
     def flow(self, rng, events, pid, tid, ts):
-        """Mostly between events that are there."""
+        """Mostly between existing events."""
         for ph in "sf":
             there = rng.choice(events)
             place = {"pid": there["pid"], "tid": there["tid"], "ts": there.get("ts", ts)} if rng.random() < 0.8 else {
@@ -449,7 +451,7 @@ class Made(Comparing):
                                         ("CPU", "gpu_user_annotation"), ("CPU", "kernel")})
 
     def test_time_of_steps(self):
-        """The attribution of time, of traces with operators that launch."""
+        """The time of steps is attributed by the rules, in traces with operators that launch."""
         db = connect()
         place = InFolder()
         place.setUp()
@@ -496,12 +498,12 @@ class Real(unittest.TestCase):
         self.assertEqual(operators, (274, 274, 274, 274))
 
     def test_ascend_says_how_long_it_computes(self):
-        """The profiler's own analysis of overlap, on a thread of its own, has the same sum."""
+        """The profiler's own overlap analysis, on a separate thread, has the same sum of compute time."""
         path = corpus("ascend", "trace_view.json")
         computing, = self.count("SELECT sum(dur_ns) FROM trace_events(?) WHERE name = 'Computing'", path)
         found, = self.count("SELECT sum * 1000 FROM gpu_kernel_type_breakdown(?) WHERE kernel_type = 'COMPUTATION'",
                             path)
-        self.assertAlmostEqual(found, computing, delta=274)  # each of them is rounded
+        self.assertAlmostEqual(found, computing, delta=274)  # each value is rounded
 
     def test_jax(self):
         for name, count in (("conv_minimal_08", 235), ("conv_minimal_legacy", 78)):

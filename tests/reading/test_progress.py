@@ -1,4 +1,4 @@
-"""How far a load is: one line on stderr, to a terminal or where it is asked for."""
+"""Progress of a load: one line on stderr, if it is a terminal or if requested."""
 import os
 import pty
 import re
@@ -46,7 +46,9 @@ class Progress(unittest.TestCase):
             took = time.monotonic() - start
 
     def assert_lines(self, written, seconds):
-        """One line, rewritten in place and erased; at most ten a second. The numbers never fall."""
+        """Asserts a single line, rewritten in place and erased, at most ten times a second, with numbers that never
+        fall.
+        """
         start, *lines, blank, end = written.split("\r")
         self.assertEqual((start, blank.strip(" "), end), ("", "", ""))
         self.assertGreater(len(lines), 1)
@@ -69,7 +71,7 @@ class Progress(unittest.TestCase):
         return done.stderr.decode(), time.monotonic() - start
 
     def run_in_terminal(self, sql, interrupt_after=None, **environment):
-        """What the shell writes to a terminal on stderr."""
+        """The shell's output to a terminal on stderr."""
         ours, theirs = pty.openpty()
         start, written = time.monotonic(), b""
         process = subprocess.Popen(shell(sql), stdout=subprocess.PIPE, stderr=theirs, text=True,
@@ -127,7 +129,7 @@ class Progress(unittest.TestCase):
         """
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True,
                               env={**os.environ, "TRACEDIFF_PROGRESS": "1"})
-        for part in re.split(r"(?<=\r) +\r", done.stderr.decode()):  # from one erasing to the next
+        for part in re.split(r"(?<=\r) +\r", done.stderr.decode()):  # between two erasures
             numbers = [[int(number) for number in found] for found in LINE.findall(part)]
             self.assertEqual(sorted(numbers), numbers)
 

@@ -1,7 +1,7 @@
-"""Databases of rocprofv3 (R): against the rows that come with one, and the oracle (oracle_rocpd.py) on random ones
+"""Databases of rocprofv3 (R1 to R9): against the rows recorded for one, and the oracle (oracle_rocpd.py) on random ones
 (generate_rocpd.py).
 
-SEED    begins another series of databases (default 1)
+    SEED    begins another series of databases (default 1)
 """
 import csv
 import json
@@ -30,7 +30,7 @@ UNTRIED = "format not tried on a real file"
 
 
 class AgainstOracle(unittest.TestCase):
-    """A database gives the rows of an oracle's reading of it."""
+    """A database gives the rows of an oracle."""
 
     maxDiff = 2000
 
@@ -52,7 +52,7 @@ class AgainstOracle(unittest.TestCase):
 
 
 class Sample(unittest.TestCase):
-    """The database that was made for the rules gives the rows that come with it."""
+    """The database that was made for the rules gives its recorded rows."""
 
     def expected(self):
         with open(SAMPLE + ".expected.csv", encoding="utf-8") as file:
@@ -68,7 +68,7 @@ class Sample(unittest.TestCase):
                          self.expected())
 
     def test_answers(self):
-        """What is made of rows is made of these, too."""
+        """Answers from the recorded rows are equal."""
         db = connect()
         owners = db.execute("SELECT op, name, count(*) FROM trace_kernel_owners(?, 'all', 'all') GROUP BY 1, 2"
                             " ORDER BY 1, 2",
@@ -92,7 +92,7 @@ class Sample(unittest.TestCase):
 
 
 class Real(InFolder, AgainstOracle):
-    """A capture of schema 4 on an MI300X gives the rows that AMD's own views have, and 22 links."""
+    """A capture of schema 4 on an MI300X gives the rows of AMD's own views, and 22 links."""
 
     def setUp(self):
         super().setUp()
@@ -153,7 +153,7 @@ class Random(InFolder, AgainstOracle):
 
 
 class Schema4(InFolder):
-    """The rows of schema 3, in the tables of schema 4 (R9)."""
+    """R9: the rows of schema 3 in the tables of schema 4."""
 
     def test_the_same_rows(self):
         for seed in range(series(4, 40)):
@@ -174,7 +174,7 @@ class Schema4(InFolder):
             self.assertEqual(UNTRIED in [problem["what"] for problem in json.loads(problems)], untried)
 
     def test_an_unknown_timestamp(self):
-        """R9: NULL, and counted."""
+        """R9: an unknown timestamp is NULL, and counted."""
         tables = generate_rocpd.generate(random.Random(1), processes=1, tidy=True, schema="4.0", events=6)
         region = next(table for name, table in tables.items() if name.startswith("rocpd_region"))
         region.rows[0][1]["start_id"] = 0
@@ -187,7 +187,7 @@ class Schema4(InFolder):
         self.assertEqual(problems["ts or dur is not a time"], 2)
 
     def test_tables_of_a_viewer(self):
-        """Their names end in the guid, too."""
+        """A viewer's tables, whose names also end in the guid, do not matter."""
         path = write("x.db", generate_rocpd.generate(random.Random(1), processes=1, tidy=True, schema="4.0"))
         rows = self.rows(ROWS, path)
         with closing(sqlite3.connect(path)) as db:
@@ -199,7 +199,7 @@ class Schema4(InFolder):
 
 class Rules(InFolder):
     def made(self, name="results.db", change=None, processes=1, seed=1):
-        """A tidy database after a change of the tables of a process, which are given without their suffix."""
+        """A tidy database after changing the tables of a process, which are given without their suffix."""
         tables = generate_rocpd.generate(random.Random(seed), processes=processes, tidy=True, events=6, schema="3")
         if change:
             change({name[:-37]: table for name, table in tables.items()})
@@ -217,7 +217,7 @@ class Rules(InFolder):
         return [rank for rank, in self.rows("SELECT rank FROM trace_files(?) ORDER BY rank", path)]
 
     def test_rank_of_the_environment(self):
-        """R4"""
+        """R4: the rank comes from the environment."""
         for environment, rank in (('{"RANK": "3", "PMI_RANK": "4"}', 3), ('{"PMI_RANK": "4", "PMIX_RANK": "5"}', 5),
                                   ('{"PMIX_RANK": "5", "OMPI_COMM_WORLD_RANK": "6"}', 6), ('{"SLURM_PROCID": "8"}', 8),
                                   ('{"SLURM_PROCID": "8", "PMI_RANK": "4"}', 4), ('{"RANK": 7}', 7),
@@ -229,7 +229,7 @@ class Rules(InFolder):
         self.assertEqual(self.ranks(self.with_environments("{}", name="x_rank7.db")), [7])
 
     def test_processes_are_parts(self):
-        """R1: several in one database are ranks of it, and (file, event) tells their events apart."""
+        """R1: several processes in one database are ranks of it, and (file, event) distinguishes their events."""
         path = self.with_environments('{"RANK": "5"}', "{}", '{"RANK": "0"}', name="rank7.db")
         self.assertEqual(self.ranks(path), [0, 1, 5])
         events = [event for event, in self.rows("SELECT event FROM trace_events(?)", path)]
@@ -241,7 +241,7 @@ class Rules(InFolder):
                          self.value("SELECT sum(events) FROM trace_files(?)", path))
 
     def test_other_schemas(self):
-        """R1"""
+        """R1: other schemas are errors."""
         def version(value):
             def change(tables):
                 tables["rocpd_metadata"].rows[0][1]["value"] = value
@@ -256,7 +256,7 @@ class Rules(InFolder):
                                   "SELECT * FROM trace_events(?)", path)
 
     def test_another_format_of_this_name(self):
-        """RPD has the plain names as tables (R1)."""
+        """R1: RPD, a format of this name, has tables with the plain names."""
         write("trace.rpd", {name: Table({"id": "INTEGER PRIMARY KEY", "start": "INTEGER"})
                             for name in ("rocpd_string", "rocpd_api", "rocpd_op", "rocpd_kernelapi")})
         write("none.rpd", {name: Table({"id": "INTEGER PRIMARY KEY"}) for name in ("rocpd_string_", "rocpd_region_")})
@@ -265,7 +265,7 @@ class Rules(InFolder):
                               f"SELECT * FROM trace_events('{name}')")
 
     def test_views_are_not_read(self):
-        """R1: not even one that has the name of a table."""
+        """R1: views are not read, not even one with the name of a table."""
         path = self.made()
         rows = self.rows(ROWS, path)
         with sqlite3.connect(path) as db:
@@ -275,7 +275,7 @@ class Rules(InFolder):
         self.assertEqual(self.rows(ROWS, path), rows)
 
     def test_missing_tables(self):
-        """Each table may be missing, and each but a few columns: then what it tells is NULL."""
+        """Each table may be missing, and all but a few columns; their results are NULL."""
         for name, columns in generate_rocpd.COLUMNS.items():
             def change(tables, name=name):
                 tables[name].rows.clear()

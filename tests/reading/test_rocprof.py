@@ -1,7 +1,7 @@
-"""rocprofv3's JSON (R10 to R14): a real one by its counts and against the oracle (oracle_rocprof.py), random ones
-(generate_rocprof.py) against the oracle, and what is damaged.
+"""rocprofv3's JSON (R10 to R14): a real file by its counts and against the oracle (oracle_rocprof.py), random ones
+(generate_rocprof.py) against the oracle, and damaged ones.
 
-SEED    begins another series of documents (default 1)
+    SEED    begins another series of documents (default 1)
 """
 import json
 import os
@@ -19,7 +19,7 @@ SEED = int(os.environ.get("SEED") or 1)
 
 
 class Real(InFolder, AgainstOracle):
-    """PyTorch's training on one MI350X: kernels only."""
+    """PyTorch training on one MI350X, with kernels only."""
 
     def test_counts_and_sums(self):
         path = corpus("rocpd", "908_results.json.gz")
@@ -77,7 +77,7 @@ class Rules(InFolder):
         return generate_rocprof.generate(random.Random(seed), tidy=True)
 
     def test_cut(self):
-        """T15: the records before the end are there."""
+        """T15: records before the cut are there."""
         text = json.dumps(self.made())
         whole = self.rows(ROWS, write("whole.json", text))
         first, end = text.index('"kernel_dispatch"'), text.index('"memory_allocation"')
@@ -100,7 +100,7 @@ class Rules(InFolder):
             self.rows("SELECT * FROM trace_diff(?1, ?1)", path)
 
     def test_sorted_keys(self):
-        """R10: what records refer to comes after them, and the problem says so."""
+        """R10: with sorted keys, records precede the objects that they refer to, and the problem reports this."""
         path = write("sorted.json", json.dumps(self.made(), sort_keys=True))
         problems = {each["what"]: each for each in json.loads(self.value("SELECT problems FROM trace_files(?)", path))}
         problem = problems["key after the records that refer to it: names are missing"]
@@ -109,7 +109,7 @@ class Rules(InFolder):
             self.assertTrue(file.read()[:problem["first_byte"] - 1].endswith('"kernel_symbols": '))
 
     def test_other_keys_that_begin_alike(self):
-        """The whole key counts: another document is a trace, gzipped or not."""
+        """The whole key counts: a document with a similar key is a trace, gzipped or not."""
         event = {"ph": "X", "cat": "cpu_op", "name": "a", "ts": 1, "dur": 2, "pid": 1, "tid": 1}
         for key in ("rocprofiler-systems", "rocprofiler-s", "rocprofiler-sdk-tool-2", "rocprofiler-sdk-too"):
             text = json.dumps({key: "1.0", "traceEvents": [event]}, separators=(",", ":"))
@@ -117,7 +117,7 @@ class Rules(InFolder):
                 self.assertEqual(self.rows("SELECT name FROM trace_events(?)", write(name, text)), [("a",)])
 
     def test_long_values(self):
-        """What is not needed may be longer than memory holds at a time; nesting is limited."""
+        """Unneeded values may be longer than the memory limit; nesting is limited."""
         document = self.made()
         document["rocprofiler-sdk-tool"][0]["code_objects"] = ["x" * 2**20] * 20
         self.assertEqual(self.rows(ROWS, write("long.json", document)),

@@ -1,4 +1,4 @@
-"""TRACEDIFF_ROOTS: files are read below these directories only (roots.h)."""
+"""TRACEDIFF_ROOTS: only files below these directories are read (roots.h)."""
 import json
 import os
 import subprocess
@@ -49,7 +49,7 @@ class Roots(InFolder):
                               check=False, input=self.asked)
 
     def answers(self, statements, roots="root", **more):
-        """The rows or the error of each statement and its values, in a process of its own."""
+        """The rows or the error of each statement with its values, in another process."""
         self.asked = json.dumps(statements)
         ran = self.process(ANSWER, roots, **more)
         self.assertEqual(ran.stderr, "")
@@ -84,7 +84,7 @@ class Roots(InFolder):
             self.assertEqual(answer, f"trace_files: cannot read '{path}': No such file or directory")
         self.assertEqual(self.files(["root/*.gz"]), {"root/*.gz": "trace_files: no file matches 'root/*.gz'"})
         self.assertEqual(self.answers([["SELECT 1 FROM trace_files('root')"]]),
-                         self.answers([["SELECT 1 FROM trace_files('root')"]], None))  # the link that leads nowhere
+                         self.answers([["SELECT 1 FROM trace_files('root')"]], None))  # the dangling link
 
     def test_links_in_a_directory(self):
         self.assertEqual(self.answers([
@@ -102,7 +102,9 @@ class Roots(InFolder):
                       self.answers([["SELECT 1 FROM trace_files('root/empty')"]], None)[0])
 
     def test_every_function_that_reads(self):
-        """No function reads elsewhere, by whatever argument: each trace of a call in turn, the others below."""
+        """No function reads elsewhere through any argument: each trace of a call is moved outside in turn, while the
+        others stay below.
+        """
         write("outside/snapshot.pickle", b"")
         of_traces = {"trace", "control", "test", "capture", "control_capture", "snapshot", "control_memory",
                      "test_memory", "dumps", "log"}
@@ -152,7 +154,7 @@ class Roots(InFolder):
         self.assertEqual(self.files(["root/a", "named/a"], "named/"), {"root/a": [[1]], "named/a": [[1]]})
 
     def test_a_path_that_changes_while_it_is_read(self):
-        """A link that turns between two files: what lies elsewhere is never read."""
+        """A link that turns between two files never gives the file outside."""
         write("root/own.json", {"traceEvents": [event("own", 0, 1)]})
         write("outside/secret.json", {"traceEvents": [event("secret", 0, 1)]})
         turn = ("import os\nwhile os.getppid() == %d:\n    for to in 'own.json', '../outside/secret.json':\n"

@@ -1,10 +1,10 @@
-"""Scans of trace_events: whatever is filtered and ordered while reading, the rows are those SQLite would have
-chosen and sorted itself. The reference is the same query on plain tables without an index, which declare the same
-types and are filled beforehand by reading everything: `copy_x` stands for the call SOURCES has for it, `copies` for
-trace_events without arguments. Operators, affinities and collations are then SQLite's own on both sides.
+"""Scans of trace_events: with any filters and orders during reading, the rows equal those that SQLite itself would
+choose and sort. The reference is the same query on plain tables without an index, with the same declared types, filled
+beforehand with everything: `copy_x` stands for the call in SOURCES, and `copies` for trace_events without arguments.
+Operators, affinities and collations are SQLite's own on both sides.
 
-SEED    begins another series of generated queries (default 1); a failure says the number of its query
-SLACK   multiplies the bounds of time               (default 1)
+    SEED    begins another series of generated queries (default 1); a failure gives the number of its query
+    SLACK   multiplies the time limits                 (default 1)
 """
 import math
 import os
@@ -23,13 +23,13 @@ from support import ROOT, alone, connect, slowest
 
 SEED = os.environ.get("SEED") or "1"
 SLACK = float(os.environ.get("SLACK") or 1)
-FIRST, MORE = range(150), range(150, 10000)  # of the random queries
+FIRST, MORE = range(150), range(150, 10000)  # for the random queries
 DISTINCT = sqlite3.sqlite_version_info >= (3, 52)
 
 SOURCES = {"copy_a": "trace_events('a')", "copy_all": "trace_events('a', NULL, NULL, 'all')",
            "copy_odd": "trace_events('odd', NULL, NULL, 'all')", "copy_base": "base"}
-USED = ("rank", "iteration", "device", "cat", "name", "stream", "ph", "event", "ts")  # columns whose terms are used
-SERVED = ("ts", "dur", "name")  # columns that orders are served by
+USED = ("rank", "iteration", "device", "cat", "name", "stream", "ph", "event", "ts")  # columns with terms that are used
+SERVED = ("ts", "dur", "name")  # columns of orders that are provided
 
 NAMES = ("op1", "op1", "OP1", "Op1", "op1 ", "op1  ", " op1", "op2", "op", "", " ", "7", "07", "7.0", " 7 ", "0.5",
          "1.0e+300", "1e300", "9223372036854775807", "\u00e9", "\u00c9", "\u0170op1", "\uff4f", "\U0001f600",
@@ -39,9 +39,9 @@ CATEGORIES = ("cpu_op", "cpu_op", "CPU_OP", "cpu_op ", "kernel", "kernel", "gpu_
 STARTS = (0, 1, 2, 2, 2.5, 2.5, 7, 10, 10, 0.001, 12.345, "12.345", 25, 30, 35.5, 42, 100.0005, -3, -0.25, "x", ABSENT)
 LENGTHS = (0, 1, 1, 2, 5, 5, 0.001, 7, 7.5, "3.5", 12.345, -1, None, ABSENT)
 THREADS = (1, 1, 1, "1", 7, "7", "007", 1.5, "stream 7", ABSENT)
-LARGE = 2 ** 63 - 1024  # which is a REAL too
+LARGE = 2 ** 63 - 1024  # also a REAL
 STREAMS = (0, 7, 7, -1, 2 ** 32 + 7, LARGE, -LARGE, "7", None, ABSENT)
-# In nanoseconds beyond 53 bits, where several times are one REAL, and their difference beyond 64.
+# In nanoseconds above 53 bits, where several times are one REAL, and their difference exceeds 64.
 FAR = ("9007199254740.992", "9007199254740.993", "9007199254740.994", "9223372036854775.5", "-9223372036854775.5",
        "-9007199254740.993", 0, 0.001, 1234.567, "9.2e15", "-9.2e15", 4e15)
 COARSE = (0, "5000000000000000.3", "5000000000000000.4", "4999999999999999.7", "5000000000000001", "5000000000000001.2")
@@ -58,7 +58,7 @@ COMPARED = ("{c} = {o}", "{c} == {o}", "{o} = {c}", "{c} <> {o}", "{c} != {o}", 
             "({c}, {d}) IN (VALUES ({o}, {p}), ({q}, {p}))")
 
 # {s}, {u}: sources; {w}: WHERE; {x}, {y}: terms on e, f; {t}: a table of operands; {c}, {d}: columns; {op}: an operator
-GROUPED = (  # query, its order, the places of what it is ordered by
+GROUPED = (  # query, its order, the places of the columns that order it
     *[(f"SELECT e.name, count(*), min(e.ts), max(e.dur) FROM {{s}} AS e {{w}} GROUP BY e.name {more}", order, places)
       for more in ("", "HAVING count(*) > 1", "HAVING max(e.ts) > 7")
       for order, places in (("", ()), ("ORDER BY e.name", (0,)), ("ORDER BY e.name DESC", (0,)),
@@ -117,7 +117,7 @@ NAMED = (  # arguments by name
 
 
 def trace(rng, count, starts=STARTS, phases="XXXXXXXXBBEEiIMCsf", **keys):
-    """A trace of that many events at random, and five steps."""
+    """A trace with this many random events, and five steps."""
     made = [step(0, 0, 10), step(7, 10, 20), step(2 ** 31, 30, 5), step(2 ** 32 + 7, 35, 5), step(LARGE, 40, 5)]
     for _ in range(count):
         arguments = {"stream": rng.choice(STREAMS), "correlation": rng.choice((ABSENT, 0, 1, 2, 3, 4, 5))}
@@ -129,7 +129,7 @@ def trace(rng, count, starts=STARTS, phases="XXXXXXXXBBEEiIMCsf", **keys):
 
 
 def near(value):
-    """Operands around a value of a column: it, its neighbours, and the same in other types and spellings."""
+    """Operands around a value of a column: the value, its neighbours, and the same in other types and notations."""
     if value is None:
         return []
     if isinstance(value, str):
@@ -153,7 +153,7 @@ def literal(value):
 
 
 class Traces(InFolder):
-    """Traces of several files and ranks, and copies of what is in them as plain tables."""
+    """Traces of several files and ranks, and copies of their content as plain tables."""
 
     encoding = "UTF-8"
 
@@ -189,8 +189,9 @@ class Traces(InFolder):
                 self.db.execute(f"INSERT INTO operands{number} VALUES (?)", (value,))
 
     def differences(self, query, order="", limit="", places=(), values=()):
-        """What is wrong with the rows of a query, or ''. `places` has the columns of the rows it is ordered by. Where
-        a limit may choose, rows must be among those without it."""
+        """Faults in the rows of a query, or ''. `places` has the columns that order the rows. Where a limit allows a
+        choice, rows must be among those without it.
+        """
         on_copies = f"{query} {order} {limit}"
         sql = re.sub(r"\bcop(y_[a-z]+|ies)\b", lambda copy: SOURCES.get(copy[0], "trace_events"), on_copies)
         self.assertNotEqual(sql, on_copies)
@@ -207,19 +208,20 @@ class Traces(InFolder):
         return f"\n{sql}\n{values}\nwrong: {list(wrong)[:5]}\nof: {wanted[:100]}" if wrong else ""
 
     def read(self, sql, values):
-        """Rows as texts, which tell 1 from 1.0."""
+        """Rows as texts, in which 1 and 1.0 differ."""
         return [tuple(map(repr, row)) for row in self.db.execute(sql, values)]
 
-    found = 0  # queries that gave rows
+    found = 0  # queries with rows
 
     def assert_same(self, query, order="", limit="", places=(), values=()):
         self.assertEqual(self.differences(query, order, limit, places, values), "")
 
 
 class Maker:
-    """Makes one query at random; `values` has the parameters it got. Left out is where SQLite's own tables give one
-    thing with an index and another without: a text that equals a number, and is ordered or grouped as if it were
-    then constant; and COLLATE in the subquery of an IN."""
+    """Makes one random query; `values` has its parameters. It avoids cases where SQLite's own tables give different
+    results with and without an index: a text that equals a number, and is ordered or grouped as a constant, and COLLATE
+    in the subquery of an IN.
+    """
 
     def __init__(self, number, case, ordered=True):
         self.rng = random.Random(f"{SEED} {number}")
@@ -234,7 +236,7 @@ class Maker:
         return self.rng.choice(self.rng.choice((USED, USED, SERVED, ("ts", "name"), self.case.columns, ("rowid",))))
 
     def operand(self, column):
-        """A literal or a parameter, as it is or dressed up."""
+        """A literal or a parameter, plain or in an expression."""
         rng = self.rng
         value = rng.choice(near(rng.choice(self.case.values[column])) or ANYTHING if rng.random() < 0.7 else ANYTHING)
         text = literal(value)
@@ -263,13 +265,13 @@ class Maker:
         shape = self.rng.choice(("({0})", "({0})", "({0} AND {1})", "({0} OR {1})", "(({0} OR {1}) AND {2})",
                                  "(NOT ({0}))", "({0} AND {1} AND {2})", "(({0} AND {1}) OR {2})"))
         if "{0} OR {1}" in shape:
-            # SQLite makes `a COLLATE NOCASE = x OR a = y` a BINARY IN: a plain table with an index on it loses rows,
-            # too.
+            # SQLite turns `a COLLATE NOCASE = x OR a = y` into a BINARY IN: a plain table with an index on it loses
+            # rows, too.
             terms[:2] = [re.sub(r" COLLATE \w+", "", each) for each in terms[:2]]
         return shape.format(*terms)
 
     def order(self):
-        """ORDER BY, and the expressions that stand for its keys: what a collation holds equal is equal in them."""
+        """ORDER BY, and the expressions for its keys, in which values that a collation treats as equal are equal."""
         terms, keys = [], []
         for _ in range(self.rng.choice((1, 1, 1, 2, 3))):
             column = self.rng.choice((*SERVED, *SERVED, self.column(), "rowid"))
@@ -315,7 +317,7 @@ class Maker:
 
 class Scans(Traces):
     def test_copies(self):
-        """They are what the functions give, types included, and hold what terms and orders may stumble over."""
+        """The copies equal the functions' rows, including types, and contain hard cases for terms and orders."""
         self.assertGreater(set(self.columns), {*USED, *SERVED})
         for copy in SOURCES:
             self.assert_same(f"SELECT rowid, {', '.join(self.columns)}, trace, phases FROM {copy}")
@@ -351,7 +353,7 @@ class Scans(Traces):
         self.generate_queries(MORE)
 
     def generate(self, kind, numbers, choices, least, ordered, make):
-        """At least that part of the queries has rows."""
+        """Asserts that at least this share of the queries has rows."""
         total, wrong = len(numbers), []
         random.Random(f"{SEED} {kind}").shuffle(choices)
         for number in numbers:
@@ -395,7 +397,7 @@ class Scans(Traces):
                 self.assert_same(query, "ORDER BY name DESC", values={"x": value})
 
     def test_text_that_is_compared_as_a_number(self):
-        """What a text is compared with may have the affinity of a number, though its value is a text."""
+        """A text column is compared with operands of numeric affinity, even if their value is a text."""
         self.db.executescript("""
             CREATE TEMP TABLE integers(v INTEGER); INSERT INTO integers VALUES (5), ('abc'), (7);
             CREATE TEMP TABLE texts(v); INSERT INTO texts VALUES ('07'), ('7'), (' 7'), (7), ('7.0'), ('op1');""")
@@ -434,7 +436,7 @@ class Scans(Traces):
                              f" OR (trace = 'odd' AND phases = 'all' AND {other}) OR (trace = 'a' AND phases = 'all')")
 
     def test_group_by_name_order_by_name_desc(self):
-        """SQLite asks for groups and for that direction at once."""
+        """SQLite requests groups and this direction at the same time."""
         for where in ("1", "rank = 1", "name IN ('op1', 'op2', '7')", "ts > 2"):
             for query in ("SELECT name, count(*) FROM copy_a WHERE {} GROUP BY name",
                           "SELECT name, max(ts) FROM copy_all WHERE {} GROUP BY name HAVING count(*) > 1",
@@ -449,7 +451,7 @@ class Scans(Traces):
                              ["\u00e9", "b", "a ", "a", "B", "", None])
 
     def test_orders_of_every_column(self):
-        """Also with columns that are not kept in memory."""
+        """Every column can be an order, also columns that are not kept in memory."""
         for name in SERVED:
             place = self.columns.index(name)
             for way in ("ASC", "DESC"):
@@ -459,7 +461,7 @@ class Scans(Traces):
                     self.assert_same(f"{query} WHERE rank = 1", order, "LIMIT 7", (place,))
 
     def test_smallest_and_largest(self):
-        """SQLite makes of them an order and a limit of 1."""
+        """SQLite turns min and max into an order and a limit of 1."""
         for column in (*SERVED, "ts_ns", "event", "iteration"):
             for where in ("1", "rank = 1", "rank = 4", "name = 'op1'", "name = 'none'", "ts > 7", f"{column} IS NULL"):
                 for function in ("min", "max"):
@@ -485,7 +487,9 @@ class Scans(Traces):
         self.assertGreater(sum(map(bool, wanted)), 3)
 
     def test_a_statement_with_other_values(self):
-        """One prepared statement, other filters: also of another type, NULL, and none that fits."""
+        """A prepared statement works with other filter values, including another type, NULL, and a value that matches
+        nothing.
+        """
         for term, tuples in (("name = :x", ("op1", "op2", None, "op1", 7, "no such", "7", b"op1", "op1")),
                              ("rank = :x", (0, 1, "1", 1.5, None, 12, "x", 2 ** 32 + 1, 1.0)),
                              ("ts >= :x", (0, 1e300, -1e300, "7", "x", None, 2.5, 2 ** 63 - 1)),
@@ -499,7 +503,7 @@ class Scans(Traces):
 
 
 class InUtf16(Scans):
-    """SQLite compares the bytes of UTF-16 in a database that has it: another order of names."""
+    """In a UTF-16 database, SQLite compares bytes of UTF-16, so names have another order."""
 
     encoding = "UTF-16le"
 
@@ -507,8 +511,9 @@ class InUtf16(Scans):
         self.assertEqual(self.value("PRAGMA encoding"), self.encoding)
 
     def test_names_are_ordered_as_in_a_table(self):
-        """The encoding of an empty database may be set again and again. SQLite does not compile what it has compiled
-        once more then, so no statement is used twice."""
+        """Names are ordered like in a table. The encoding of an empty database can be set repeatedly, but SQLite does
+        not recompile statements then, so no statement is used twice.
+        """
         names = ["a\u0101", "ab", "\u0100", "\uff01", "\U0001f600", "b", "", None]
         write("t.json", document(*(event(name, number, 1) for number, name in enumerate(names))))
         db = connect()
@@ -528,14 +533,15 @@ class InUtf16(Scans):
 
 
 class Sorters(Traces):
-    """What SQLite says of its plans."""
+    """SQLite's query plans."""
 
     def plan(self, sql):
         return [row[3] for row in self.rows(f"EXPLAIN QUERY PLAN {sql}")]
 
     def assert_no_sorter(self, query, order="", at_all=True):
-        """And the rows are right; their first column is what they are ordered by. For some queries SQLite sorts in
-        spite of an order."""
+        """Asserts that there is no sorter and that rows are right; the first column is the order. For some queries
+        SQLite sorts in spite of an order.
+        """
         for where in ("1", "rank = 0", "name IN ('op1', '7', 'op2')", "rank = 1 AND ts > 2"):
             placed = query.format(where)
             plan = self.plan(f"{placed} {order}".replace("copy_a", SOURCES["copy_a"]))
@@ -553,7 +559,7 @@ class Sorters(Traces):
             self.assert_no_sorter("SELECT name, count(*), max(dur) FROM copy_a WHERE {} GROUP BY name", order)
 
     def test_distinct(self):
-        """SQLite 3.38 and 3.40 take no order of a virtual table for it, unless it is a group to them."""
+        """SQLite 3.38 and 3.40 do not use a virtual table's order for DISTINCT, except as a group."""
         self.assert_no_sorter("SELECT DISTINCT name FROM copy_a WHERE {}", "ORDER BY name")
         for order in ("", "ORDER BY name DESC"):
             self.assert_no_sorter("SELECT DISTINCT name FROM copy_a WHERE {}", order, DISTINCT)
@@ -576,7 +582,7 @@ print(re.search(r"VmHWM:\\s*([0-9]+) kB", open("/proc/self/status").read())[1])
 @slowest
 @alone
 class Speed(unittest.TestCase):
-    """A million events, read once: then small answers come at once."""
+    """After a million events are read once, small answers come immediately."""
 
     COUNT, BLOCK = 1_000_000, 20_000
     LONGEST = 0.02  # s, the best of 5
@@ -597,11 +603,11 @@ class Speed(unittest.TestCase):
 
     @staticmethod
     def start(number):
-        return 10 * (number ^ 5)  # the file is not in the order of time
+        return 10 * (number ^ 5)  # the file is not in time order
 
     @staticmethod
     def length(number):
-        return number * 7919 % 999983 / 1e3  # all but a few differ
+        return number * 7919 % 999983 / 1e3  # almost all differ
 
     @classmethod
     def line(cls, number):
@@ -610,7 +616,7 @@ class Speed(unittest.TestCase):
                 f'"dur":{cls.length(number)}}},\n')
 
     def assert_fast(self, rest, wanted):
-        """The numbers of the events, of which there are a thousand or fewer."""
+        """The event numbers, at most a thousand."""
         times = []
         for _ in range(6):
             begin = time.perf_counter()
@@ -644,7 +650,7 @@ class Speed(unittest.TestCase):
         self.assert_fast("ORDER BY dur DESC LIMIT 1000", wanted[:-1001:-1])
 
     def test_memory(self):
-        """At most 64 bytes per event."""
+        """Memory is at most 64 bytes per event."""
         program = [sys.executable, "-c", PEAK, os.path.join(ROOT, "tests")]
         small, large = (int(subprocess.check_output([*program, path])) for path in (self.small, self.path))
         self.assertLessEqual((large - small) * 1024, 64 * self.COUNT)

@@ -1,5 +1,5 @@
-"""Call stacks (T5): parent, depth and self_dur of trace_events, and the sums of
-self times in trace_ops and trace_diff, against oracle_stacks.py and by hand.
+"""Call stacks (T5): parent, depth and self_dur of trace_events, and the sums of self times in trace_ops and trace_diff,
+against oracle_stacks.py and on examples made by hand.
 """
 import contextlib
 import functools
@@ -28,7 +28,7 @@ LAST = 2**63 - 1
 
 
 def rows_of(db, path, phases="all"):
-    """Rows without their stacks: other tests say that these are right."""
+    """Rows without their stacks, which other tests check."""
     return [Row(*row) for row in db.execute(ROWS, (path, phases))]
 
 
@@ -44,13 +44,13 @@ def places_of(db, path, phases=None):
 
 @functools.lru_cache(maxsize=6)
 def places(path):
-    """The same, once."""
+    """The same, computed once."""
     with contextlib.closing(connect()) as db:
         return places_of(db, path)
 
 
 def in_us(nanoseconds):
-    """The text of a time in us, for times that have no double."""
+    """A time in us as text, for times beyond a double."""
     sign, digits = "-" * (nanoseconds < 0), str(abs(nanoseconds)).rjust(4, "0")
     return f"{sign}{digits[:-3]}.{digits[-3:]}"
 
@@ -66,7 +66,7 @@ def mark(ph, name, ts, **fields):
 
 
 class Definition(unittest.TestCase):
-    """The oracle's two ways agree, and with what can be said by hand."""
+    """The oracle's two implementations agree with each other and with examples made by hand."""
 
     def test_swept_is_as_defined(self):
         depths = Counter()
@@ -94,14 +94,14 @@ class Definition(unittest.TestCase):
 
 class Comparing(unittest.TestCase):
     def assert_same(self, found, expected):
-        """Like assertEqual, whose message on large dictionaries takes minutes to write."""
+        """Like assertEqual, which takes minutes to print its message for large dictionaries."""
         wrong = [key for key in {**expected, **found} if found.get(key, "") != expected.get(key, "")]
         if wrong:
             self.fail(f"{len(wrong)} of {len(expected)} are wrong: {wrong[0]} is {found.get(wrong[0], 'missing')},"
                       f" expected {expected.get(wrong[0], 'nothing')}")
 
     def compare_sums(self, db, path, *selection):
-        """trace_ops sums the self times of the rows chosen. Returns how many sums there are."""
+        """trace_ops sums the self times of the selected rows. Returns the number of sums."""
         expected = oracle_stacks.sums(read(path), places(path), *selection)
         found = db.execute("SELECT rank, iteration, device, cat, name, self_duration FROM trace_ops(?, ?, ?, ?)",
                            (path, *map(argument, selection)))
@@ -109,7 +109,7 @@ class Comparing(unittest.TestCase):
         return len(expected)
 
     def compare_diff(self, db, control, test, *selection, short=0):
-        """trace_diff gives the difference of those sums. Returns how many differ."""
+        """trace_diff gives the difference of those sums. Returns the number of differences."""
         function = (None, "trace_short_name", "trace_stable_name")[short]
         sides = [oracle_stacks.sums(read(path), places(path), *selection[number:4:2], selection[4])
                  for number, path in enumerate((control, test))]
@@ -122,7 +122,7 @@ class Comparing(unittest.TestCase):
         return sum(own != 0 for own in found.values())
 
     def compare_busy(self, db, path):
-        """All sums together are the busy time of all threads, except that of rows in no summary."""
+        """All sums together are the busy time of all threads, except rows in no summary."""
         rows = read(path).rows
         elsewhere = sum(places(path)[row.file, row.event].self_ns or 0 for row in rows if row.name is None)
         own = db.execute("SELECT self_duration FROM trace_ops(?, 'all', 'all')", (path,))
@@ -130,7 +130,7 @@ class Comparing(unittest.TestCase):
         return elsewhere
 
     def compare(self, db, path, phases="all"):
-        """Every place and the self times of every thread, to the ns. Returns how many rows have a parent."""
+        """Compares every place and the self times of every thread, to the ns. Returns how many rows have a parent."""
         rows, found = rows_of(db, path, phases), places_of(db, path, phases)
         expected = {key: place._replace(self_ns=ns(us(place.self_ns)))  # what a double holds
                     for key, place in oracle_stacks.stacks(rows).items()}
@@ -142,10 +142,10 @@ class Comparing(unittest.TestCase):
 
 
 class Files(Comparing):
-    """Every trace at hand."""
+    """Every available trace."""
 
     def compare_file_sums(self, db, path):
-        """trace_ops of a file is the sum over its events. Returns how many sums there are."""
+        """trace_ops of a file is the sum over its events. Returns the number of sums."""
         expected = db.execute("""
             SELECT rank, iteration, device, cat, name, count(*), coalesce(sum(CAST(round(self_dur * 1000) AS INT)), 0)
             FROM trace_events(?) WHERE dur_ns IS NOT NULL AND name IS NOT NULL AND cat IS NOT 'Trace'
@@ -188,7 +188,7 @@ class Files(Comparing):
 
 
 def outermost(rows):
-    """T5 6: {(file, event): operator} of rows with file, event, parent, device, cat, link and a fit of the name."""
+    """T5 6: {(file, event): operator} for rows with file, event, parent, device, cat, link and an operator's name."""
     by_key = {row[:2]: row for row in rows}
     found = {}
     for file, number, _, device, _, link, _ in rows:
@@ -202,7 +202,7 @@ def outermost(rows):
 
 
 class Operators(InFolder):
-    """T5 6, column operator."""
+    """T5 6: the column operator."""
 
     def test_by_hand(self):
         path = write("t.json", document(
@@ -246,7 +246,7 @@ class Operators(InFolder):
 
 
 class ByHand(InFolder):
-    """One rule or corner a test. Times are ns; what is expected of a row is (event, parent, depth, self_dur)."""
+    """One rule or corner case per test. Times are ns; an expected row is (event, parent, depth, self_dur)."""
 
     def check(self, events, *expected, phases=None, **keys):
         path = write("t.json", document(*events, **keys))
@@ -267,7 +267,7 @@ class ByHand(InFolder):
         self.check([at("a", 0, 10), at("b", 5, 15)], (0, None, 0, 5), (1, 0, 1, 10))
 
     def test_ended_outer_below_a_live_one(self):
-        """The middle one ends first: it is below the inner one and above the outer one, and nobody's any more."""
+        """The middle event, below the inner one and above the outer one, ends first and then has no children."""
         self.check([at("outer", 0, 30), at("middle", 2, 10), at("inner", 5, 20), at("late", 25, 27), at("in", 12, 13)],
                    (0, None, 0, 10), (1, 0, 1, 3), (2, 1, 2, 14), (3, 0, 1, 2), (4, 2, 3, 1))
 
@@ -305,7 +305,7 @@ class ByHand(InFolder):
                    (0, None, 0, 12), (1, 0, 1, 12), (2, 1, 2, 5), (3, 2, 3, 1))
 
     def test_begin_and_end_that_cross(self):
-        """An E closes by name: the outer pair may end within the inner one."""
+        """An E closes by name, so the outer pair can end within the inner one."""
         self.check([mark("B", "a", 0), mark("B", "b", 5), mark("E", "a", 10), at("x", 12, 14), mark("E", "b", 20)],
                    (0, None, 0, 5), (1, 0, 1, 13), (3, 1, 2, 2))
 
@@ -400,19 +400,19 @@ class ByHand(InFolder):
             self.assertEqual(self.value("SELECT count(*) FROM trace_events(?, NULL, NULL, 'i')", path), len(expected))
 
     def test_events_are_numbered_by_position(self):
-        """Not by row: metadata and ends stand between."""
+        """Events are numbered by position, not by row, because metadata and ends have positions, too."""
         self.check([mark("M", "process_name", 0), mark("i", "i", 0), mark("E", "none", 0), at("p", 0, 10),
                     mark("M", "thread_name", 0), at("c", 2, 4)], (3, None, 0, 8), (5, 3, 1, 2))
 
     def test_an_end_beyond_the_last_instant_is_no_duration(self):
-        """T1: such an event holds nothing."""
+        """T1: an event with an end beyond 64 bits has no duration and contains nothing."""
         self.check([at("late", LAST - 10, LAST), at("in", LAST - 4, LAST + 10**9), at("none", LAST, LAST + 5),
                     at("inner", LAST - 4, LAST), at("none", LAST, LAST + 3), at("zero", LAST, LAST)],
                    (0, None, 0, 6), (1, 3, 2, None), (2, None, 0, None), (3, 0, 1, 4), (4, None, 0, None),
                    (5, None, 0, 0))
 
     def test_times_from_limit_to_limit(self):
-        """Two halves of all time on a thread: their sum has 65 bits."""
+        """Two halves of the whole range of times on a thread have a sum of 65 bits."""
         path = write("t.json", document(at("late", 0, LAST), at("early", -LAST, 0), at("in", -5, 5)))
         self.assertEqual(self.rows("SELECT parent, depth, self_dur FROM trace_events('t.json') ORDER BY event"),
                          [(2, 2, (LAST - 0) / 1000), (None, 0, (LAST - 5) / 1000), (1, 1, 0.005)])
@@ -427,7 +427,7 @@ class ByHand(InFolder):
 
 
 class Async(InFolder):
-    """Async events, `b` and `e`, of a file that has no others (T3.5)."""
+    """T3.5: async events, `b` and `e`, in a file that has only those."""
 
     def made(self, *events, **keys):
         write("a.json", document(*events, **keys))
@@ -455,7 +455,7 @@ class Async(InFolder):
         self.assertIn("no difference", self.value("SELECT text FROM trace_summary('a.json', 'a.json') LIMIT 1"))
 
     def test_pairs(self):
-        """By process, category and id; without a partner they are problems."""
+        """Async events are paired by process, category and id; without a partner they are problems."""
         one = self.pair("a", 1, 10, 20)
         for end, dur in (({}, 10), ({"id": 2}, None), ({"pid": 2}, None), ({"cat": "other"}, None), ({"tid": 9}, 10),
                          ({"name": "b"}, None)):
@@ -476,10 +476,10 @@ class Async(InFolder):
 
 
 class Large(InFolder, Comparing):
-    """No recursion, and nothing quadratic."""
+    """Large threads need neither recursion nor quadratic time."""
 
     def timed(self, rows, reach):
-        """Reads a thread of these (start, stop) and compares it with the oracle. It takes less than 2 s of CPU time."""
+        """Reads a thread of these (start, stop) and compares it with the oracle, in less than 2 s of CPU time."""
         write("t.json", document(*(at("op", *row) for row in rows)))
         start = time.process_time()
         found = places_of(self.db, "t.json")
@@ -495,7 +495,7 @@ class Large(InFolder, Comparing):
 
     @slow
     def test_all_overlap_partially(self):
-        """Each begins in all those before it and outlives them."""
+        """Each event begins in all events before it and outlives them."""
         found = self.timed([(number, 50_000 + 2 * number) for number in range(50_000)], 49_999)
         self.assertEqual(found["t.json", 49_999].self_ns, 50_000 + 49_999)
 
@@ -525,7 +525,7 @@ class Large(InFolder, Comparing):
 
 
 class Random(InFolder, Comparing):
-    """Traces in which ties, overlaps and odd values are the rule."""
+    """Random traces full of ties, overlaps and odd values."""
 
     def event(self, rng, threads):
         pid, tid = rng.choice(threads)
@@ -588,7 +588,7 @@ class Random(InFolder, Comparing):
 
 
 class Sums(Comparing):
-    """trace_ops.self_duration and trace_diff.diff_self_duration of the shipped pairs."""
+    """trace_ops.self_duration and trace_diff.diff_self_duration for the pairs that ship."""
 
     PAIRS = [[os.path.join(folder, side) for side in ("control", "test")]
              for folder in (os.path.join(EXAMPLES, "cpu"), os.path.join(EXAMPLES, "gpu"), os.path.join(DATA, "tiny"))]
@@ -624,7 +624,7 @@ class Sums(Comparing):
                 self.compare_busy(connect(), path)
 
     def test_short_name_stands_after_name(self):
-        """It is the name that trace_diff groups by."""
+        """short_name follows name, and trace_diff groups by it."""
         for path in (path for pair in self.PAIRS for path in pair):
             rows = connect().execute("SELECT name, short_name, trace_short_name(name) FROM trace_ops(?, 'all', 'all')",
                                      (path,)).fetchall()
@@ -632,7 +632,7 @@ class Sums(Comparing):
 
 
 class Asked(InFolder):
-    """The columns are computed where a query names them, and nothing else changes."""
+    """Columns are computed where a query names them, without other effects."""
 
     WHOLE = "SELECT event, parent, depth, self_dur FROM trace_events('a') ORDER BY file, event"
     BARE = "SELECT event, name, dur FROM trace_events('a') ORDER BY file, event"
@@ -646,13 +646,14 @@ class Asked(InFolder):
             write(f"b/rank{rank}.json", run(slower=2, extra=["new", "op1"]))
 
     def fresh(self, sql):
-        """What a connection of its own says."""
+        """The result on a new connection."""
         with contextlib.closing(connect()) as db:
             return db.execute(sql).fetchall()
 
     def test_by_hand(self):
-        """In a step of 900 us: op1 of 100 with a launch of 5 in it, op2 of 50 + n, and one more of 10. In b an op1
-        hides that one: it has the same interval and is later in the file."""
+        """In a step of 900 us: op1 of 100 with a launch of 5 inside, op2 of 50 + n, and another of 10. In b, an op1
+        hides that one: it has the same interval and is later in the file.
+        """
         self.assertEqual(self.rows("SELECT name, total_duration, self_duration FROM trace_ops('a', 0, 1)"),
                          [("gone", 10, 10), ("op1", 100, 95), ("op2", 51, 51), ("cudaLaunchKernel", 5, 5),
                           ("ProfilerStep#1", 900, 739), ("gemm", 200, 200)])
@@ -730,7 +731,7 @@ class Asked(InFolder):
                     self.assertEqual(self.fresh(sql.format(function)), self.rows(sql.format("plain")), sql)
 
     def test_terms_and_order(self):
-        """Named only in WHERE, ORDER BY, GROUP BY or an aggregate."""
+        """A column is computed if it is named only in WHERE, ORDER BY, GROUP BY or an aggregate."""
         self.db.execute("CREATE TABLE plain AS SELECT * FROM trace_events('a')")
         for sql in ("SELECT name FROM {} WHERE parent IS NULL", "SELECT name FROM {} WHERE depth = 2",
                     "SELECT event FROM {} WHERE self_dur > 90 AND rank = 0", "SELECT max(depth) FROM {}",
@@ -744,7 +745,7 @@ class Asked(InFolder):
             self.assertTrue(found)
 
     def test_rowid(self):
-        """It is of the row, whatever is named."""
+        """The rowid identifies the row, whichever columns are named."""
         for function, column in (("trace_events('a')", "self_dur"), ("trace_events('a', NULL, NULL, 'all')", "depth"),
                                  ("trace_ops('a', 'all', 'all')", "self_duration"),
                                  ("trace_diff('a', 'b')", "diff_self_duration")):
@@ -794,7 +795,7 @@ class Asked(InFolder):
 
     @slow
     def test_threads_ask_at_once(self):
-        """Connections share what was read."""
+        """Threads can query at the same time; connections share what was read."""
         for number in range(8):
             path = write(f"{number}.json", document(*(at("op", place, 9000 - place % 7) for place in range(4000))))
             gate, found = threading.Barrier(8), []

@@ -1,5 +1,5 @@
-"""A query over a file of any format but Kineto's JSON ends within 100 ms of the wish, while it reads rows or args; the
-connection goes on. (test_sqlite has JSON, test_args args of JSON, test_damaged_files bombs.)
+"""A query on a file of any format except Kineto's JSON ends within 100 ms of an interrupt, while it reads rows or args,
+and the connection still works. (For JSON see test_sqlite, for args of JSON test_args, for bombs test_damaged_files.)
 """
 
 import gzip
@@ -19,11 +19,11 @@ from generate_xplane import field
 from made import InFolder
 from support import DATA, alone, connect, slowest
 
-LONGEST = 0.1 * float(os.environ.get("SLACK") or 1)  # s from the wish to the end
+LONGEST = 0.1 * float(os.environ.get("SLACK") or 1)  # s from the interrupt to the end
 
 
 def many_packets(path):
-    """A window of PyTorch, again and again."""
+    """A window of PyTorch, repeated."""
     with gzip.open(os.path.join(DATA, "pftrace", "test.pftrace")) as file:
         block = gzip.compress(file.read() * 20, 1)
     with open(path, "wb") as file:
@@ -70,7 +70,7 @@ class Stopping(InFolder):
     ARGS = "SELECT sum(length(args)) FROM trace_events(?)"
 
     def wait(self, db, sql, path, delay):
-        """How long after the wish the query ends: s; None: it was through before."""
+        """Seconds from the interrupt to the end of the query, or None if it had finished."""
         wished = []
 
         def interrupt():
@@ -90,7 +90,7 @@ class Stopping(InFolder):
             timer.join()
 
     def assert_stops(self, sql, path, known):
-        """At three moments; of two tries at each the better one counts. `known`: the file was read before."""
+        """Checks three moments, with the better of two tries at each. `known`: the file was read before."""
 
         def connected():
             db = connect()

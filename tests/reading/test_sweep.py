@@ -1,4 +1,4 @@
-"""One small trace cut at every byte, and with every byte changed: what is whole stays, and what is lost is said."""
+"""One small trace, cut at every byte and with every byte changed: complete events stay, and lost ones are reported."""
 import gzip
 import json
 import os
@@ -47,7 +47,7 @@ def text(head=HEAD, tail=TAIL):
 
 class Sweep(InFolder):
     def put(self, content):
-        """Always another file."""
+        """Writes a new file each time."""
         if hasattr(self, "path"):
             os.remove(self.path)
         self.number = getattr(self, "number", 0) + 1
@@ -57,7 +57,7 @@ class Sweep(InFolder):
         return self.path
 
     def answer(self, sql, path):
-        """The rows; None after an error that names the file."""
+        """The rows, or None after an error that names the file."""
         try:
             return self.rows(sql, path)
         except sqlite3.Error as error:
@@ -68,7 +68,7 @@ class Sweep(InFolder):
 @slow
 class Cut(Sweep):
     def sweep(self, content, whole, places=None, is_whole=lambda kept: False):
-        """`places`: where the events are in a document that is not compressed."""
+        """`places`: the positions of events in an uncompressed document."""
         metadata = self.rows(METADATA, self.path)
         for kept in range(len(content)):
             path = self.put(content[:kept])
@@ -102,7 +102,7 @@ class Cut(Sweep):
         self.sweep(content, self.whole(content), places)
 
     def test_array(self):
-        """The bare array needs no bracket: it is whole wherever an event is."""
+        """A bare array needs no closing bracket: it is complete wherever an event is."""
         content, places = text("[", "]")
         inside = {kept for start, stop in places for kept in range(start + 1, stop)}
         self.sweep(content, self.whole(content), places, lambda kept: kept > 0 and kept not in inside)
@@ -113,7 +113,7 @@ class Cut(Sweep):
         self.sweep(packed, self.whole(packed))
 
     def test_gzip_members(self):
-        """Between two members nothing tells that another one is missing but the document."""
+        """Between two gzip members, only the document shows that another one is missing."""
         content, _ = text()
         packed = b"".join(gzip.compress(content[at:at + 500], mtime=0) for at in range(0, len(content), 500))
         self.sweep(packed, self.whole(packed))
@@ -121,12 +121,13 @@ class Cut(Sweep):
 
 @slow
 class Changed(Sweep):
-    """A byte in an event, or between two, may cost that event and one more on each side. A bracket there may cost more,
-    for it may close the list of events: then a comparison is refused. No row is lost in silence, but by its own phase.
+    """A changed byte in an event, or between two, may lose that event and one on each side. A bracket there may lose
+    more, because it can close the list of events; comparisons are then refused. No row is lost silently, except by its
+    own phase.
     """
 
     def sweep(self, change, bracket=False, turn=0, turns=1):
-        """Every byte; or of so many turns one."""
+        """Every byte, or one in this many."""
         content, places = text()
         whole = self.rows(SQL, self.put(content))
         metadata = self.rows(METADATA, self.path)
@@ -144,7 +145,7 @@ class Changed(Sweep):
             if found is None or found != metadata and len(HEAD) <= at < places[-1][1]:
                 self.assert_said(path, at, changed)
             if rows is None or at < len(HEAD) or at >= places[-1][1]:
-                continue  # what is around the events: all of them, or less and it is said
+                continue  # around the events: all of them, or fewer with a problem
             left = {row[:-1] for row in rows}
             near = [number for number, (start, stop) in enumerate(places) if start - 2 <= at < stop + 2]
             far = [row[-1] for row in whole if row[:-1] not in left and not near[0] - 1 <= row[-1] <= near[-1] + 1]

@@ -1,8 +1,8 @@
-"""The unit tests of the layers below SQLite: each TEST of tests/c/unit/*_test.c is
-a test here. `make unit` builds them.
+"""The unit tests of the layers below SQLite: each TEST of tests/c/unit/*_test.c is a test here. `make unit` builds
+them.
 
-UNIT    the folder with the programs  (default build/unit)
-RUNNER  the emulator that runs them   (default none)
+    UNIT    the folder with the programs  (default build/unit)
+    RUNNER  the emulator that runs them   (default none)
 """
 import functools
 import glob
@@ -23,14 +23,14 @@ if SLOW == "skip":  # unit_series() in unit.h
 
 @functools.lru_cache(maxsize=None)
 def run(program):
-    """Exit status and output of a program; it runs once, whatever is asked of it."""
+    """Exit status and output of a program, which runs only once."""
     done = subprocess.run([*RUNNER, os.path.join(UNIT, program)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           timeout=SECONDS, check=False)
     return done.returncode, done.stdout.decode("utf-8", "replace")
 
 
 def output_of(name, output):
-    """The lines that a test has printed, or all if it did not come to its end."""
+    """The lines that a test printed, or all if it did not finish."""
     lines = []
     for line in output.splitlines():
         lines.append(line)

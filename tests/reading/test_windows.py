@@ -1,5 +1,5 @@
-"""Files as Windows has them: opened by other programs, with long paths and with names of UTF-16. Python for Windows
-runs these, also under wine: `make suite-windows`.
+"""Files on Windows: open in other programs, with long paths, and with UTF-16 names. Python for Windows runs these
+tests, also under wine: `make suite-windows`.
 """
 import contextlib
 import ctypes
@@ -21,11 +21,11 @@ with open(sys.argv[1], "ab") as file:
     print("open", flush=True)
     sys.stdin.readline()
 """
-READ, WRITE, NOBODY = 1, 2, 0  # who else may do what with an open file
+READ, WRITE, NOBODY = 1, 2, 0  # sharing modes of an open file
 
 
 def opened(path, share):
-    """A file that another program has open, and who may share it, by a handle to close."""
+    """A file that another program has open with these sharing modes; yields a handle to close."""
     create = ctypes.windll.kernel32.CreateFileW
     create.restype, create.argtypes = ctypes.c_void_p, [ctypes.c_wchar_p, *[ctypes.c_uint32] * 2, ctypes.c_void_p,
                                                         *[ctypes.c_uint32] * 2, ctypes.c_void_p]
@@ -66,19 +66,19 @@ class Shared(InFolder):
                          [("d/x.json", 0), ("d/y.json", 16)])
 
     def test_a_file_is_moved_and_removed_while_it_is_read(self):
-        """As many events as args are read from the file again, row by row."""
+        """A file can be moved and removed during reading; args are read from the file again, row by row."""
         for change in (os.remove, lambda path: os.rename(path, "moved.json")):
             path = write("x.json", document(*(event("op", i, 1, args={"n": i}) for i in range(2000))))
             rows = self.db.execute("SELECT args FROM trace_events(?)", (path,))
             self.assertEqual(next(rows), ('{"n": 0}',))
             change(path)
-            with contextlib.suppress(sqlite3.Error):  # that the file is gone
+            with contextlib.suppress(sqlite3.Error):  # the message for a missing file
                 self.assertLess(len(rows.fetchall()), 2000)
             self.assertFalse(os.path.exists(path))
         self.assertEqual(self.value(ROWS, "moved.json"), 2000)
 
     def test_nothing_stays_open(self):
-        """Windows removes no folder with a file that is open."""
+        """Nothing stays open: Windows cannot remove a folder that contains an open file."""
         write("d/x.json", run())
         write("d/y.json.gz", run())
         shutil.copy(os.path.join(DATA, "rocpd", "rocpd_v3.db"), "d/z.db")
@@ -100,7 +100,7 @@ class Paths(InFolder):
             os.remove(f"d/{name}")
 
     def test_long_paths(self):
-        """Longer than 260 characters: absolute, relative, with `..`, and as a pattern."""
+        """Paths longer than 260 characters work: absolute, relative, with `..`, and as a pattern."""
         deep = "\\".join(["a-directory-with-a-name-that-is-rather-long"] * 8)
         marked = f"\\\\?\\{self.folder}\\{deep}"
         os.makedirs(marked)
@@ -123,7 +123,7 @@ class Paths(InFolder):
                           "\\\\nobody\\share\\x.json")
 
     def test_bytes_are_read_as_they_are(self):
-        """No text mode: a byte 26 does not end a file, and bytes are counted with each \\r."""
+        """Bytes are read unchanged, not in text mode: a byte 26 does not end a file, and each \r counts."""
         for name in ("x.json", "x.json.gz"):
             write(name, '{"traceEvents": [\r\n' + ",\r\n".join(
                 f'{{"ph": "X", "name": "op\x1a", "ts": {i}, "dur": 1, "pid": 1, "tid": 1}}'

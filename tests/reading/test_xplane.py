@@ -1,7 +1,7 @@
-"""Profiles of XLA, *.xplane.pb (Y): three real ones against the oracle and against JSON of the same runs, random ones
-(generate_xplane.py) against the oracle (oracle_xplane.py), and what is hostile.
+"""XLA profiles, *.xplane.pb (Y1 to Y6): three real ones against the oracle and against JSON of the same runs, random
+ones (generate_xplane.py) against the oracle (oracle_xplane.py), and hostile ones.
 
-SEED    begins another series of profiles (default 1)
+    SEED    begins another series of profiles (default 1)
 """
 import gzip
 import json
@@ -26,14 +26,14 @@ SEED = int(os.environ.get("SEED") or 1)
 COLUMNS = "event, rank, device, ph, cat, name, pid, tid, ts_ns, dur_ns, stream, correlation, link"
 ROWS = f"SELECT {COLUMNS}, iteration, args FROM trace_events(?) ORDER BY event"
 PLAIN = f"SELECT {COLUMNS} FROM trace_events(?) ORDER BY event"
-# file, its JSON in the corpus, rows, rows of the device, links, sums of ns: of the host and of the device
+# file, its JSON in the corpus, rows, device rows, links, sums of ns: of the host and of the device
 REAL = (("tw003", "conv_minimal_08", 3650, 235, 1911823171, 28137077),
         ("chi-mi300x-013.ord.vultr.cpe.ice.amd.com", "conv_minimal_legacy", 6024, 78, 30816778947, 4475521),
         ("934987a2fc2f", None, 1992, 150, 9774483803, 12133585))
 
 
 def spelt(value):
-    """Args with each number as XLA's JSON writes it: as text."""
+    """Args with each number as text, like in XLA's JSON."""
     return {key: item if isinstance(item, str) else str(item) for key, item in value.items()}
 
 
@@ -41,7 +41,7 @@ class AgainstOracle(InFolder):
     maxDiff = 2000
 
     def compare(self, path):
-        """The rows of a file, and of the JSON that the oracle makes of it, are those of the oracle."""
+        """The rows of a file equal the oracle's, and so do the rows of the JSON that the oracle makes of it."""
         data = oracle_xplane.read_bytes(path)
         document = oracle_xplane.as_document(data)
         rows = oracle_xplane.read_trace(path).rows
@@ -74,7 +74,7 @@ class Real(AgainstOracle):
                 self.assertEqual(self.value("SELECT value FROM trace_metadata(?) WHERE key = 'hostname'", path), name)
 
     def test_events_of_the_json(self):
-        """Its times are the profile's without the start, its args are texts."""
+        """Events equal the JSON's, where times are the profile's without the start, and args are texts."""
         for name, json_name, count, *_ in REAL[:2]:
             path, other = corpus("jax", name + ".xplane.pb"), corpus("jax", json_name + ".trace.json.gz")
             columns = "name, device, ts_ns - start_ns, dur_ns, pid, tid, stream, correlation"
@@ -91,13 +91,13 @@ class Real(AgainstOracle):
                 self.assertEqual(*args)
 
     def test_diff_with_the_json(self):
-        """Nothing differs between the two."""
+        """A diff of the profile with the JSON is empty."""
         path, other = corpus("jax", "tw003.xplane.pb"), corpus("jax", "conv_minimal_08.trace.json.gz")
         self.assertEqual(self.rows("SELECT name FROM trace_diff(?, ?) WHERE diff_counts <> 0 OR diff_duration <> 0",
                                    path, other), [])
 
     def test_cut(self):
-        """Y5: whole planes stay, and a diff says where the file ends."""
+        """Y5: complete planes of a cut file stay, and a diff reports where the file ends."""
         for name, *_ in REAL:
             with open(corpus("jax", name + ".xplane.pb"), "rb") as file:
                 data = file.read()
@@ -110,8 +110,9 @@ class Real(AgainstOracle):
 
 
 class Recorded(AgainstOracle):
-    """A training loop of JAX 0.11 on an H200 within jax.profiler.StepTraceAnnotation. test sorts in the forward pass.
-    tests/data/jax has the JSON that XLA made of the same profiles."""
+    """A training loop of JAX 0.11 on an H200 within jax.profiler.StepTraceAnnotation; test sorts in the forward pass.
+    tests/data/jax has XLA's JSON of the same profiles.
+    """
     SIDES = [os.path.join(EXAMPLES, "jax", side) for side in ("control", "test")]
     JSON = [os.path.join(DATA, "jax", f"{side}.trace.json.gz") for side in ("control", "test")]
 
@@ -121,7 +122,7 @@ class Recorded(AgainstOracle):
             self.assertEqual(self.value("SELECT problems FROM trace_files(?)", side), "[]")
 
     def test_events_of_the_json(self):
-        """It leaves out what XLA calls internal."""
+        """Events equal the JSON's, which leaves out XLA's internal ones."""
         columns = "SELECT name, device, ts_ns - start_ns, dur_ns, pid, tid, stream, correlation, iteration"
         for side, other in zip(self.SIDES, self.JSON):
             found, expected = (Counter(self.rows(
@@ -136,7 +137,7 @@ class Recorded(AgainstOracle):
                              [(i, "train") for i in range(6)])
 
     def test_where_the_time_goes(self):
-        """A17 and T11: every instant of a step, at every level, from either file."""
+        """A17 and T11: every instant of a step is attributed equally, at every level, for both files."""
         for path, read in ((os.path.join(self.SIDES[1], "vm.xplane.pb.gz"), oracle_xplane.read_trace),
                            (self.JSON[0], oracle.read_trace)):
             [file] = read(path).files
@@ -149,8 +150,9 @@ class Recorded(AgainstOracle):
                 self.assertEqual(found, expected[level], (path, level))
 
     def test_what_is_slower(self):
-        """The answers are the same from the JSON. Sorting takes 0.44 ms per step. With all causes undone, a step of
-        test is as long as a step of control (E4.6)."""
+        """The answers equal the JSON's. Sorting takes 0.44 ms per step. With all causes undone, a step of test is as
+        long as one of control (E4.6).
+        """
         for query in ("SELECT * FROM trace_step_diff(?, ?)", "SELECT * FROM trace_work_diff(?, ?)",
                       "SELECT * FROM trace_step_causes(?, ?)",
                       "SELECT * FROM trace_diff_by(?, ?, 'op,top_op,module') WHERE device_type = 'GPU'"):
@@ -200,7 +202,7 @@ class Rules(InFolder):
         return field(4, [field(1, name), field(2, offset), field(3, duration), *more])
 
     def test_planes(self):
-        """Y2: GPUs, else TPUs, else others; the host is first."""
+        """Y2: planes are GPUs, otherwise TPUs, otherwise others; the host is first."""
         event = self.event(1, 0, 1000)
         host, gpu, tpu, custom = (self.plane(name, event, names=(name,)) for name in (
             "/host:CPU", "/device:GPU:0", "/device:TPU:0", "/device:CUSTOM:x"))
@@ -215,7 +217,7 @@ class Rules(InFolder):
                                  [(name,) for name in names])
 
     def test_times(self):
-        """Y3: to the ns, halves to even; ns of the line and ps of the event."""
+        """Y3: times are rounded to ns, half to even, from ns of the line and ps of the event."""
         events = [self.event(1, offset, duration) for offset, duration in (
             (0, 0), (499, 500), (500, 501), (1500, 1500), (2500, 2500), (-1500, 7), (10**15, 10**15))]
         path = self.made(self.plane("/host:CPU", *events))
@@ -232,7 +234,7 @@ class Rules(InFolder):
                                                "ts + dur is beyond 64 bits": 1})
 
     def test_broken_events(self):
-        """Y4: an event that is not protobuf is skipped and counted; those after it are there."""
+        """Y4: an event that is not protobuf is skipped and counted, and later ones are there."""
         for bad in (b"\x08" + b"\x80" * 10 + b"\x01", b"\x12\x7f", b"\x07", b"\x00\x01", b"\x0b", b"\x0c", b"\x09\0",
                     b"\x0b" * 65 + b"\x0c" * 65, b"\x08"):
             path = self.made(self.plane("/host:CPU", self.event(1, 0, 1000), field(4, bad), self.event(2, 0, 1000)))
@@ -249,7 +251,7 @@ class Rules(InFolder):
         self.assertEqual(self.rows("SELECT name, ts_ns, dur_ns FROM trace_events(?)", path), [("b", 100, 0)])
 
     def test_counts_are_no_rows(self):
-        """Y3: an event with num_occurrences stands for many."""
+        """Y3: an event with num_occurrences stands for many, and is not a row."""
         count = field(4, [field(1, 1), field(5, 7), field(3, 9)])
         path = self.made(self.plane("/host:CPU", count, self.event(2, 0, 1)))
         self.assertEqual(self.rows("SELECT event, name FROM trace_events(?)", path), [(1, "b")])
@@ -271,7 +273,7 @@ class Rules(InFolder):
         self.assertEqual(self.rows("SELECT name FROM trace_events('of_files')"), [("a",)])
 
     def test_json_beside_the_profile(self):
-        """Y1: in a directory, the profile is read and not what was made of it."""
+        """Y1: in a directory with both, the profile is read and the JSON made of it is not."""
         path = self.made(self.plane("/host:CPU", self.event(1, 0, 1000)), name="run/host1.xplane.pb")
         for name in ("host1", "host2"):
             write(f"run/{name}.trace.json.gz", oracle_xplane.as_json(oracle_xplane.as_document(
@@ -281,7 +283,7 @@ class Rules(InFolder):
         self.assertEqual(len(self.rows("SELECT * FROM trace_files('run/host1.trace.json.gz')")), 1)
 
     def test_jobs_by_the_time_of_day(self):
-        """Y5"""
+        """Y5: jobs are aligned by the time of day."""
         def environment(start):
             return [field(2, "Task Environment"), field(6, [field(1, 4), field(3, start)]),
                     field(5, [field(1, 4), field(2, [field(2, "profile_start_time")])])]
@@ -328,7 +330,9 @@ class Hostile(InFolder):
         self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, megabytes * 1024)
 
     def test_bombs(self):
-        """Many tiny lines, planes and names; one long text that many stats name; gzip of all that."""
+        """Many tiny lines, planes and names, one long text that many stats name, and gzip of all that, stay within the
+        limits.
+        """
         stat = field(5, [field(1, 1), field(2, [field(2, "k" * 10**6)])])
         many = b"".join(field(5, [field(1, i), field(2, [field(2, f"k{i}")])]) for i in range(2, 2000))
         stats = b"".join(field(4, [field(1, i), field(7, 1)]) for i in range(2, 2000))
@@ -345,8 +349,9 @@ class Hostile(InFolder):
                 self.bounded(write(name + ".xplane.pb", data))
 
     def test_stats_of_a_name_are_read_once(self):
-        """Not again for each of 20,000 events: that would be 400 million stats. The last of a key counts, where the
-        first one is."""
+        """Stats of a name are read once, not again for each of 20,000 events, which would be 400 million stats. The
+        last value of a key counts, in the place of the first.
+        """
         count = 20_000
         stats = [field(5, [field(1, 1 + i % 2), field(4, i)]) for i in range(count)]
         names = [field(5, [field(1, i), field(2, [field(2, name)])]) for i, name in ((1, "a"), (2, "b"), (3, "c"))]
@@ -361,7 +366,7 @@ class Hostile(InFolder):
 
     @slow
     def test_more_names_than_memory(self):
-        """300 MB of names, packed into less than 1 MB, are damage."""
+        """300 MB of names, packed into less than 1 MB, count as damage."""
         entry = field(4, [field(1, 1), field(2, [field(2, b"n" * 10**6)])])
         plane = [field(2, "/host:CPU"), *300 * [entry]]
         path = write("x.xplane.pb", gzip.compress(field(1, plane), 1))
