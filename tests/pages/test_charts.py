@@ -1,7 +1,7 @@
-"""Charts: figures as Plotly has them, pages as a browser shows them, bars of text.
+"""Charts: figures for Plotly, pages in a browser, and text bars.
 
-CHROMIUM  the browser (tests that need one are skipped without)
-BARE      the extension built with CHARTS=no (likewise)
+    CHROMIUM  the browser (tests that need one are skipped without)
+    BARE      the extension built with CHARTS=no (likewise)
 """
 import html
 import json
@@ -29,7 +29,7 @@ HOSTILE = [
     "x" * 5000, "🙂" * 600,
 ]
 
-# Each function, and a query that it takes its rows from. What follows `|` is optional.
+# Each function, and a query for its rows. The part after `|` is optional.
 STEPS = f"FROM %s('{TEST}') AS it LEFT JOIN trace_steps('{TEST}') AS step ON step.rank = it.rank AND" \
         " it.ts >= step.ts AND it.ts < step.ts + step.dur"
 SIDES = f"(SELECT 'test' AS side, * FROM temporal_breakdown('{TEST}') UNION ALL" \
@@ -71,7 +71,7 @@ def rows_of(db, query):
 
 
 def draw(db, function, rows, *more, optional=0):
-    """The result of a function over rows, whose last `optional` columns are optional."""
+    """The result of a function over rows whose last `optional` columns are optional."""
     columns = [f"column{i + 1}" for i in range(len(rows[0]))]
     given = columns[:len(columns) - optional] + ["?"] * len(more)
     if optional:
@@ -88,7 +88,7 @@ def figure_of(db, function, rows, optional=0):
 
 
 def picture(db, function, *more, plain=False):
-    """The same over the rows of its query; `plain`: without what is optional."""
+    """The same over the rows of its query; `plain`: without the optional part."""
     query = ANALYSES[function]
     if plain:
         query = re.sub(r" \|.*? FROM", " FROM", query, count=1)
@@ -111,7 +111,7 @@ def made(count, seed=1):
 
 
 def hover_text(label):
-    """A label of Plotly as the text it stands for."""
+    """A label of Plotly as plain text."""
     return html.unescape(label.replace("<br>", ""))
 
 
@@ -155,7 +155,9 @@ class Figures(unittest.TestCase):
                          [f"{(test - control) / 1000:.9f}" for _, control, test in rows])
 
     def test_a_wait_is_drawn_once(self):
-        """The statement in the help draws self times: of a wait and the events around it, the innermost has a bar."""
+        """The statement in the help draws self times: of a wait and the events around it, only the innermost has a
+        bar.
+        """
         example, = self.db.execute("SELECT text FROM tracediff_help('visualize_duration_diff')").fetchone()
         statement = re.sub(r"(?s).*(SELECT )writefile\('build/page.html', (visualize_duration_diff\([^)]*)\)\) > 0 AS"
                            r" written",
@@ -167,7 +169,7 @@ class Figures(unittest.TestCase):
         self.assertLessEqual(nested, total)
 
     def test_numbers_are_as_people_read_them(self):
-        """No exponents and no digits that are only rounding."""
+        """Numbers have no exponents and no digits that are only rounding."""
         for rows in (made(50), [("a", 0.1 + 0.2, 1e-9), ("b", 2.2 - 1e-15, 1 / 3)], [("large", 9e18, 2**62)],
                      [("a", 0, -0.0)],
                      [("a", 5.4, 7.6)]):
@@ -296,7 +298,7 @@ class Figures(unittest.TestCase):
         return rows_of(self.db, ANALYSES[function])
 
     def test_temporal_breakdown(self):
-        """Percents of the time, control above test of each rank."""
+        """Bars are percentages of the time, with control above test for each rank."""
         name = "visualize_temporal_breakdown"
         figure = json.loads(picture(self.db, name, None, "plotly"))
         self.assertEqual(names_of(figure["data"][0]),
@@ -319,7 +321,7 @@ class Figures(unittest.TestCase):
         self.assertEqual(figure["data"][0]["text"], ["50 %"] * 3)
 
     def test_idle_time_breakdown(self):
-        """A bar is the window of a stream; the busiest stream of a rank comes first."""
+        """A bar is the window of a stream, and the busiest stream of a rank comes first."""
         name = "visualize_idle_time_breakdown"
         figure, rows = json.loads(picture(self.db, name, None, "plotly")), self.rows(name)
         self.assertEqual(figure["data"][0]["name"], "busy")
@@ -339,7 +341,7 @@ class Figures(unittest.TestCase):
         figure = figure_of(self.db, name, [(0, 5, "host_wait", 1, 2), (0, 7, "host_wait", 1, 9),
                                            (1, 3, "host_wait", 1, 1)], optional=1)
         self.assertEqual(names_of(figure["data"][0]), ["rank 0, stream 7", "rank 0, stream 5", "rank 1, stream 3"])
-        # without busy_time as given
+        # without the given busy_time
         figure = json.loads(picture(self.db, name, None, "plotly", plain=True))
         self.assertEqual([trace["name"] for trace in figure["data"][:-1]], ["host_wait", "kernel_wait", "other"])
         self.assertEqual(bars_of(figure), {(f"rank {rank}, stream {stream}", category): round(time / 1000, 9)
@@ -349,7 +351,7 @@ class Figures(unittest.TestCase):
                    " SELECT visualize_idle_time_breakdown(0, 7, i, 1) FROM n")
 
     def test_gpu_kernel_type_breakdown(self):
-        """Sorted bars; an overlap is part of its first type."""
+        """Bars are sorted, and an overlap belongs to its first type."""
         name = "visualize_gpu_kernel_type_breakdown"
         figure = figure_of(self.db, name, [("MEMORY", 5), ("A overlapping B overlapping C", 1), ("A", 3),
                                            ("A overlapping MEMORY", 4),
@@ -362,7 +364,7 @@ class Figures(unittest.TestCase):
         self.assertEqual(figure["layout"]["barmode"], "stack")
 
     def test_gpu_kernel_breakdown(self):
-        """Bars by sum, shares as text, others last, min to max on a log axis; no pie."""
+        """Bars are sorted by sum, with shares as text, others last, and min to max on a log axis, without a pie."""
         name = "visualize_gpu_kernel_breakdown"
         figure = figure_of(self.db, name, [("b", 10, 5, 5, 5), ("others", 1000, 400, 1, 10), ("a", 40, 20, 4, 10),
                                            ("b", 20, 8, 1, 4),
@@ -385,12 +387,12 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(sum(figure["data"][0]["x"]), sum(row[1] for row in rows) / 1000)
         self.assertEqual(names_of(figure["data"][0])[-1], "others")
         self.assertEqual(figure["data"][0]["x"][:-1], sorted(figure["data"][0]["x"][:-1], reverse=True))
-        # a kernel of no length has a line to the end of the axis
+        # the line of a kernel of length 0 goes to the end of the axis
         figure = figure_of(self.db, name, [("a", 10, 10, 0, 5), ("b", 0, 0, 0, 0)])
         self.assertEqual(figure["data"][1]["error_x"]["arrayminus"], [4, -1])
 
     def test_comm_comp_overlap(self):
-        """Times hidden and not hidden; percents without times."""
+        """Bars show hidden and exposed times, or percentages without times."""
         name = "visualize_comm_comp_overlap"
         figure, rows = json.loads(picture(self.db, name, None, "plotly")), self.rows(name)
         self.assertEqual(bars_of(figure), {(f"rank {rank}", series): round(time / 1000, 9)
@@ -406,7 +408,7 @@ class Figures(unittest.TestCase):
         self.assertEqual(figure["data"][0]["customdata"][0][1], f"{rows[0][1]} %")
 
     def test_queue_length(self):
-        """From 0 on, steps behind, lines that stay low in the legend only."""
+        """Queues start at 0, steps are in the background, and lines that stay low are only in the legend."""
         name = "visualize_queue_length_time_series"
         rows = [(0, 7, 5000.5, 0, 4990), (0, 7, 6000.5, 200, 4990), (0, 7, 9000.5, 0, 9000), (0, 8, 5500.5, 2, 4990),
                 (0, 9, 5500.5, 3, None)]
@@ -422,8 +424,9 @@ class Figures(unittest.TestCase):
         self.assertEqual(figure["layout"]["xaxis"]["title"]["text"], "time (ms)")
 
     def areas(self, rows):
-        """What is stacked at each event, the sum of all, and where the peak is, counted anew from rows of key, bytes,
-        from, to."""
+        """The stack at each event, the sum of all, and the position of the peak, computed again from rows of key,
+        bytes, from, to.
+        """
         places = sorted({at for _, _, *ends in rows for at in ends if at is not None})
         if any(begin is None for _, _, begin, _ in rows):
             places.insert(0, places[0] - 1 if places else -1)
@@ -456,8 +459,9 @@ class Figures(unittest.TestCase):
         return figure
 
     def test_memory(self):
-        """Areas by event, the largest at the peak first; before all is a place of its own; the earliest of equal peaks
-        is marked."""
+        """Areas are drawn by event, the largest at the peak first. Before the first event is a separate place, and the
+        earliest of equal peaks is marked.
+        """
         figure = self.check_areas([("a", 300_000, None, 7), ("b", 700_000, 2, 5), ("b", 100_000, 2, None),
                                    ("a", 800_000, 5, 9), (None, 0, 9, None)])
         self.assertEqual([(area["name"], area["x"], area["y"]) for area in figure["data"]], [
@@ -482,8 +486,9 @@ class Figures(unittest.TestCase):
                                chance.choice([None, (begin or 0) + chance.randrange(9)])) for begin in begins])
 
     def test_the_peak_of_a_snapshot(self):
-        """It is that of memory_files, and its areas are the parts of memory_peak, in bytes, also of many events and
-        keys."""
+        """The peak equals memory_files, and its areas equal the parts of memory_peak in bytes, also with many events
+        and keys.
+        """
         peak, event = self.db.execute(f"SELECT peak_bytes, peak_event FROM memory_files({SNAPSHOT})").fetchone()
         for key in ("phase", "place", "top_op"):
             figure = json.loads(draw(self.db, "visualize_memory", self.db.execute(
@@ -515,7 +520,7 @@ class Figures(unittest.TestCase):
                 figure_of(self.db, "visualize_memory", [(*one, "a", 1, 2, 3), (*other, "a", 1, 2, 3)])
 
     def test_memory_bandwidth(self):
-        """A dot where a copy begins, on a logarithmic axis."""
+        """A dot marks the start of each copy, on a logarithmic axis."""
         rows = [(0, "Memcpy HtoD", ts, bandwidth) for ts, bandwidth in ((10, 12), (20, 0), (30, 5), (35, 8), (40, 3),
                                                                         (50, 0), (60, 0.02),
                                                                         (70, 0))]
@@ -529,12 +534,12 @@ class Figures(unittest.TestCase):
                                   " AND trace_kernel_type(name, cat) = 'MEMORY'").fetchone()
         figure = json.loads(picture(self.db, "visualize_memory_bw_time_series", None, "plotly"))
         self.assertEqual(sum(len(trace["x"]) for trace in figure["data"]), copies)
-        rows = [(0, f"m{i % 4}", i, i % 8 < 4) for i in range(16000)]  # 8,000 dots in clusters: none is left out
+        rows = [(0, f"m{i % 4}", i, i % 8 < 4) for i in range(16000)]  # 8,000 dots in clusters, all drawn
         figure = figure_of(self.db, "visualize_memory_bw_time_series", rows)
         self.assertEqual(sum(len(trace["x"]) for trace in figure["data"]), 8000)
 
     def test_timeline(self):
-        """A bar for each event, in a lane for each rank and lane, from the first event on; one colour for a name."""
+        """Each event has a bar in a lane per rank and lane, from the first event on, and each name has one colour."""
         rows = [(0, "stream 7", "gemm", 2000.75, 1500, 1000), (0, "stream 20", "copy", 2500, 250, 1000),
                 (1, "stream 7", "gemm", 3000, 500, 5000), (0, "stream 7", "copy", 4000, 0.001, 5000),
                 (0, "stream 7", None, 4000, 7, None), (0, "stream 7", "late", None, 7, None),
@@ -555,7 +560,7 @@ class Figures(unittest.TestCase):
         self.assertEqual([shape["x0"] for shape in figure["layout"]["shapes"]], [0, 4])
 
     def test_what_is_not_on_the_path_is_pale(self):
-        """Its text is dark, so that it can be read; without a path all bars are as they were."""
+        """Work off the path is pale, with dark text to stay legible; without a path all bars are unchanged."""
         rows = [(0, 7, "gemm", 2000, 500, None, 1), (1, 7, "gemm", 2000, 400, None, 0),
                 (1, 7, "wait", 2400, 100, None, None)]
         figure = figure_of(self.db, "visualize_timeline", rows, optional=2)
@@ -570,7 +575,7 @@ class Figures(unittest.TestCase):
         self.assertNotIn("pale", plain["layout"]["xaxis"]["title"]["text"])
 
     def test_nested_bars_of_a_timeline_are_drawn_last(self):
-        """A bar covers those before it: whatever the order of rows, none is within a later one."""
+        """A bar covers earlier ones, so whatever the order of rows, no bar is drawn inside a later one."""
         rows = [(0, 7, "outer", 10, 90), (0, 7, "inner", 20, 10), (0, 7, "first", 10, 5), (0, 7, "before", 5, 20),
                 (0, 7, "end", 90, 10), (0, 7, "point", 20, 0), (0, 8, "other", 1, 500)]
         for order in (rows, rows[::-1], sorted(rows, key=lambda row: row[2])):
@@ -598,7 +603,7 @@ class Figures(unittest.TestCase):
         self.assertTrue(6000 < len(kept) <= 8000)
         self.assertTrue({points[0], points[31415], points[27182], points[-1]} <= set(kept) <= set(points))
         self.assertEqual(line["x"], sorted(line["x"]))
-        for at in range(0, 100000, 100):  # two buckets: what is kept of them reaches as far
+        for at in range(0, 100000, 100):  # two buckets: the kept rows reach as far
             within = [y for _, y in points[at + 50:at + 100]]
             near = [y for x, y in kept if at * 0.5 <= x < at * 0.5 + 75]
             self.assertLessEqual(max(within), max(near))
@@ -615,7 +620,7 @@ class Figures(unittest.TestCase):
             self.assertEqual(min(figure["data"][0]["x"]), 0)
 
     def test_histograms_count_every_value(self):
-        """Three columns of shares; bins from the first to the last that has values."""
+        """Three columns of shares count every value, in bins from the first to the last with values."""
         name = "visualize_cuda_kernel_launch_stats"
         figure, rows = json.loads(picture(self.db, name, None, "plotly")), self.rows(name)
 
@@ -644,7 +649,7 @@ class Figures(unittest.TestCase):
 
     @slow
     def test_one_statement_each_in_python_plotly(self):
-        """Debian's python3-plotly knows every attribute."""
+        """One statement per chart works in Debian's python3-plotly, which knows every attribute."""
         check = "import json, sys, plotly.io; plotly.io.from_json(sys.stdin.read())"
         if subprocess.run(["/usr/bin/python3", "-c", "import plotly"], capture_output=True).returncode:
             self.skipTest("no python3-plotly")
@@ -657,7 +662,7 @@ class Figures(unittest.TestCase):
 
 
 class Bars(unittest.TestCase):
-    """trace_bar."""
+    """trace_bar draws text bars."""
 
     CASES = [
         ((5, 10, 4), "    │██  "), ((-5, 10, 4), "  ██│    "), ((10, 10, 4), "    │████"), ((-10, 10, 4), "████│    "),
@@ -702,13 +707,13 @@ class Bars(unittest.TestCase):
 
 
 class Waterfall(unittest.TestCase):
-    """visualize_step_diff."""
+    """visualize_step_diff draws a waterfall."""
 
     def figure(self, rows):
         return figure_of(connect(), "visualize_step_diff", rows)
 
     def bars(self, rows):
-        """[(name, begin, length, what)] from top to bottom."""
+        """[(name, begin, length, kind)] from top to bottom."""
         figure = self.figure(rows)
         found = [(int(y), hover_text(details[0]), base, x, trace["name"])
                  for trace in figure["data"] if trace["type"] == "bar"
@@ -718,7 +723,7 @@ class Waterfall(unittest.TestCase):
         return [bar[1:] for bar in sorted(found)]
 
     def test_from_control_to_test(self):
-        """A bar for each step, from 0; the bar of a part begins where the one before ends."""
+        """Each step has a bar from 0, and the bar of each part begins at the end of the previous one."""
         rows = [("compute", "a", 10, 12), ("idle_unrecorded", None, 7, 2), ("comm", "b", 4, 4)]
         self.assertEqual(self.bars(rows),
                          [("step of control", 0, 21, "control"), ("idle_unrecorded", 21, -5, "shorter"),
@@ -734,8 +739,9 @@ class Waterfall(unittest.TestCase):
         self.assertEqual(figure["layout"]["title"]["text"], "Difference of a step: from control to test, part by part")
 
     def test_the_axis_says_where_it_begins(self):
-        """At 0, if the bars of the parts then have a third of the width; else shortly before the parts, and it says
-        so."""
+        """The axis begins at 0 if the bars of the parts then have a third of the width; otherwise it begins shortly
+        before the parts, and its label says so.
+        """
         def axis(control, *changes):
             layout = self.figure([("compute", "rest", control, control)] + [
                 ("compute", str(i), max(-change, 0), max(change, 0))
@@ -776,7 +782,7 @@ class Waterfall(unittest.TestCase):
         self.assertAlmostEqual(level - control[2], sum(changes) / 1000)
 
     def test_small_and_unchanged_parts(self):
-        """Parts below 1 % of the difference are summed up; those that are the same are not counted."""
+        """Parts below 1 % of the difference are summed up, and unchanged parts are not counted."""
         self.assertEqual(self.bars([("compute", "a", 0, 1000), ("compute", "b", 5, 14), ("comm", None, 3, 3)])[1:],
                          [("a [compute]", 0.008, 1, "longer"),
                           ("1 smaller part (+0.01 longer; 1 unchanged)", 1.008, 0.009, "longer"),
@@ -796,7 +802,7 @@ class Waterfall(unittest.TestCase):
 
 @unittest.skipUnless(browser.CHROMIUM, "no Chromium")
 class Pages(unittest.TestCase):
-    """Pages in Chromium, which has no network."""
+    """Pages in Chromium, without a network."""
 
     browser = None
     missing = "built without the charting library"
@@ -833,7 +839,7 @@ class Pages(unittest.TestCase):
         page.value("[...document.querySelectorAll('button')].find(it => it.textContent === %s).click()"
                    % json.dumps(text))
 
-    # What is cut, or lies upon something else: texts of the figure outside of it, labels upon each other.
+    # Clipped or covered elements: texts outside the figure, labels on top of each other.
     COLLISIONS = """(() => {
         const texts = [...document.querySelectorAll('.figure svg text')].filter(it => it.textContent.trim() &&
             getComputedStyle(it).opacity !== '0' && it.style.display !== 'none' && !it.closest('.hoverlayer'));
@@ -851,7 +857,9 @@ class Pages(unittest.TestCase):
 
     @slow
     def test_every_analysis(self):
-        """Offline, no error, as many marks as rows, the values of the rows, and nothing cut."""
+        """Every chart works offline without errors, has as many marks as rows, shows the values of the rows, and clips
+        nothing.
+        """
         for function in ANALYSES:
             for width, dark in ((1280, False), (390, True)):
                 with self.subTest(function, width=width):
@@ -921,7 +929,9 @@ class Pages(unittest.TestCase):
         self.assertGreater(widest, 200)
 
     def test_the_axis_of_a_phone_follows_the_legend(self):
-        """Nothing is between them, seen or not, with a mouse and with a finger; the tools follow the figure."""
+        """On a phone, nothing is between axis and legend, visible or not, with a mouse and with a finger, and the tools
+        follow the figure.
+        """
         script = """(() => { const box = it => document.querySelector(it).getBoundingClientRect();
             const drawn = [...document.querySelectorAll('.figure .gridlayer path, .figure svg text')].map(it =>
                 it.getBoundingClientRect()).filter(it => it.width + it.height > 0);
@@ -1063,7 +1073,7 @@ class Pages(unittest.TestCase):
 
 
 class Bare(unittest.TestCase):
-    """Built without the charting library."""
+    """The extension built without the charting library."""
 
     def setUp(self):
         path = os.environ.get("BARE")

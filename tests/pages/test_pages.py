@@ -1,6 +1,6 @@
-"""Pages put into another page, as notebooks do: the other page stays as it is, and they work there.
+"""Pages embedded in another page, like in notebooks: the other page stays unchanged, and they work there.
 
-CHROMIUM  the browser (all are skipped without)
+    CHROMIUM  the browser (all are skipped without)
 """
 import json
 import os
@@ -12,7 +12,7 @@ from support import EXAMPLES, connect
 
 GPU = tuple(os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
 
-# It has elements and classes that the pages have too, and names that they might take.
+# A page with the same elements and classes as ours, and with names that ours might use.
 HOST = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Host</title><style>
 :root { --paper: #123456; --ink: red; --line: 9px; --more: 1 } body { margin: 17px; font: 20px serif; background: #eee }
@@ -93,7 +93,7 @@ class Inside(unittest.TestCase):
         page.value(f"insert({json.dumps(html)}, {how})")
 
     def assert_no_problems(self, page):
-        """But that a policy, which is of the pages alone, is not taken over."""
+        """Asserts no problems, except that a policy in our page is not adopted."""
         self.assertEqual([it for it in page.problems() if "outside the document's <head>" not in it], [])
 
     def drawn(self, page, count):
@@ -103,7 +103,9 @@ class Inside(unittest.TestCase):
                                         " it.querySelectorAll('.bars .point').length)"), [9] * count)
 
     def test_the_other_page_stays_as_it_is(self):
-        """Every computed style and attribute outside, names of scripts and the title, in light and in dark."""
+        """All computed styles and attributes outside, names of scripts and the title stay unchanged, in light and in
+        dark.
+        """
         page = self.open()
 
         def look():
@@ -137,7 +139,9 @@ class Inside(unittest.TestCase):
         self.assert_no_problems(page)
 
     def test_pages_work_there(self):
-        """Two of each: legend and table of the second chart, map, links and tables of the second report."""
+        """Two of each page work: legend and table of the second chart, and map, links and tables of the second
+        report.
+        """
         for how in ("inPlace", "inHead"):
             page = self.open()
             for count, html in enumerate((self.chart, self.report, self.chart, self.report)):
@@ -166,7 +170,7 @@ class Inside(unittest.TestCase):
             self.assert_no_problems(page)
 
     def test_they_are_as_wide_as_their_place(self):
-        """In a narrow column of a wide page they are laid out as on a phone."""
+        """In a narrow column of a wide page, they have the layout for a phone."""
         page = self.open(width=1280)
         page.value("document.getElementById('cells').style.width = '390px'")
         for html in (self.chart, self.report):
@@ -179,7 +183,7 @@ class Inside(unittest.TestCase):
         self.assert_no_problems(page)
 
     def test_a_chart_that_was_begun_out_of_sight(self):
-        """It has no width then; when it is seen it is as if it had been."""
+        """A chart that starts out of sight has no width; once visible, it looks as if it had always been."""
         if not self.charts:
             self.skipTest("built without the charting library")
         labels = "[...document.querySelectorAll('.annotation text, .ytick text')].map(it => it.textContent)"

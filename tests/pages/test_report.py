@@ -1,7 +1,7 @@
-"""trace_diff_report: what the page says without scripts, that its SQL runs and gives its numbers, and in a browser
-what its scripts do.
+"""trace_diff_report: the page without scripts, its SQL, which runs and gives its numbers, and the effects of its
+scripts in a browser.
 
-CHROMIUM  the browser (tests that need one are skipped without)
+    CHROMIUM  the browser (tests that need one are skipped without)
 """
 import glob
 import gzip
@@ -36,7 +36,7 @@ class Node:
         self.tag, self.attributes, self.up, self.children = tag, dict(attributes), up, []
 
     def all(self, tag, **attributes):
-        """All elements below with this tag and these attributes; `class_` is one of the classes."""
+        """All descendants with this tag and these attributes; `class_` is one of the classes."""
         for child in self.children:
             if isinstance(child, Node):
                 classes = (child.attributes.get("class") or "").split()
@@ -55,7 +55,7 @@ class Node:
 
 
 class Tree(html.parser.HTMLParser):
-    """A page as a tree. Tags that do not match are errors."""
+    """A page as a tree, in which unmatched tags are errors."""
 
     def __init__(self, text):
         super().__init__()
@@ -82,13 +82,13 @@ class Tree(html.parser.HTMLParser):
 
 
 def number(text):
-    """A number of the page: `▼ −0.3` is -0.3; None if there is none."""
+    """A number on the page: `▼ −0.3` is -0.3; None if there is none."""
     found = re.search(r"[-−]?\d+(\.\d+)?", text)
     return float(found[0].replace("−", "-")) if found else None
 
 
 def section(page, name):
-    """The elements after a heading, up to the next one, below one element."""
+    """The elements between a heading and the next one, below one element."""
     main = page.one("main")
     at = next(i for i, child in enumerate(main.children) if isinstance(child, Node)
               and child.attributes.get("id") == "tracediff-" + name)
@@ -105,7 +105,7 @@ def cells(table):
 
 
 class OnPage(InFolder):
-    """Reads pages as they are without scripts."""
+    """Reads pages without scripts."""
 
     def page(self, *arguments):
         marks = ", ".join("?" * len(arguments))
@@ -117,7 +117,7 @@ class OnPage(InFolder):
         return page
 
     def check(self, page, *arguments):
-        """That the SQL runs, and the numbers are those of the queries beside them."""
+        """Checks that the SQL runs, and that the numbers beside it are its results."""
         statements = [pre.text for pre in page.all("pre")]
         for statement in statements:
             with self.subTest(statement):
@@ -211,10 +211,10 @@ class Read(OnPage):
         self.assertEqual(causes[4].one("h3").text, "EmbeddingBackward0 (backward), only on rank 1")
         self.assertIn("Only rank 1 changed by this much.", causes[4].text)
         self.assertTrue(all(list(item.all("pre")) for item in causes))
-        self.assertNotIn("Whole, they run", text)  # of a collective of one rank alone
+        self.assertNotIn("Whole, they run", text)  # of a collective with one rank only
 
     def test_bars_add_up(self):
-        """Each bar begins where the one before ends, from 0 to the difference."""
+        """Each bar begins at the end of the previous one, from 0 to the difference."""
         for sides in (GPU, GPU[::-1]):
             lanes = [re.findall(r"(?:left|width):([\d.]+)%", bar.attributes["style"])
                      for bar in section(self.page(*sides), "where").all("i")]
@@ -224,7 +224,7 @@ class Read(OnPage):
             self.assertLess(min(abs(a - b) for a in parts[-1] for b in whole), 0.03)
 
     def test_parts_are_those_of_the_picture(self):
-        """visualize_step_diff of the causes has the parts of the report, in the same order, and its steps."""
+        """visualize_step_diff of the causes has the report's parts in the same order, and its steps."""
         for sides in (GPU, GPU[::-1], CPU):
             rows = cells(next(section(self.page(*sides), "where").all("table")))
             shown = [("".join(child for child in row[0].children if isinstance(child, str)).strip(), number(row[3].text)
@@ -242,8 +242,9 @@ class Read(OnPage):
             self.assertIn("smaller part", labels[-2])
 
     def test_says_what_the_summary_says(self):
-        """Verdict, causes and rest are those of trace_summary, of jobs and of layers; the picture is the waterfall of
-        the page."""
+        """Verdict, causes and rest equal trace_summary's, for jobs and layers, and the picture is the page's
+        waterfall.
+        """
         layers = [glob.glob(corpus("tracelens", side, "facebook*"))[0] for side in ("h100", "mi300")]
         for sides in (GPU, GPU[::-1], layers):
             page = self.page(*sides)
@@ -256,7 +257,7 @@ class Read(OnPage):
                 self.assertAlmostEqual(shown[text], diff, delta=0.006, msg=text)
 
     def test_the_path_of_a_job(self):
-        """Who is on it and when, by trace_job_path; the waits that are not in it, by trace_collectives."""
+        """The path's ranks and times equal trace_job_path, and waits off the path equal trace_collectives."""
         trace = corpus("param")
         page = self.page(trace, trace)
         rows = self.rows("SELECT 'rank ' || rank, dur, 'rank ' || waiting_rank FROM trace_job_path(?) ORDER BY seq",
@@ -287,7 +288,9 @@ class Read(OnPage):
             self.assertAlmostEqual(waited.get(f"rank {1 - rank} waits for rank {rank} in {name}", 0), ms, delta=0.051)
 
     def test_the_rank_that_causes_most_of_the_waiting(self):
-        """It is named, though both ranks of examples/gpu are last equally often."""
+        """The rank that causes most of the waiting is named, although both ranks of examples/gpu are last equally
+        often.
+        """
         ranks = section(self.page(*GPU), "ranks")
         for word, trace in zip(("Control", "Test"), GPU):
             waits = self.db.execute("SELECT sum(max_wait) / 4000, last_rank, count(*)"
@@ -300,7 +303,9 @@ class Read(OnPage):
                           f" {waits[0][1]};", ranks.text)
 
     def test_who_waits_for_a_rank(self):
-        """The other one of two ranks, also if one side has only one of them, or if numbers are missing; else all."""
+        """With two ranks, the other one waits, also if one side has only one of them or if numbers are missing;
+        otherwise all wait.
+        """
         for ranks, waits in (((0, 1), "rank 0 waits"), ((0, 5), "rank 0 waits"), ((1, 2), "rank 1 waits"),
                              ((0, 1, 2), "others wait")):
             shutil.rmtree("b", ignore_errors=True)
@@ -343,7 +348,7 @@ class Read(OnPage):
             row[0].text for row in cells(list(ranks.all("table", class_="ranks"))[1])])
 
     def test_as_many_collectives_of_gloo_as_there_are(self):
-        """Where they take longer themselves: test transfers for 1 ms more."""
+        """All collectives of gloo are listed when they themselves take longer: test transfers for 1 ms more."""
         for side, more in (("control", 0), ("test", 1000)):
             for rank in range(2):
                 events = []
@@ -408,14 +413,16 @@ class Read(OnPage):
         self.assertIn(HOSTILE[0], json.loads(page.one("script", class_="map-data").text)["names"])
 
     def gains(self, *sides):
-        """The rows of the table of gains: the text, then what is drawn of times, by the head of the column."""
+        """The rows of the table of gains: the text, then the drawn times, by column head."""
         caption = [caption for caption in self.page(*sides).all("caption") if caption.text.startswith("What a fix")]
         for row in cells(caption[0].up) if caption else ():
             yield row[0].text, {cell.attributes["data-s"]: number(cell.text) for cell in row if "data-s" in
                                 cell.attributes}
 
     def test_gains(self):
-        """Steps with none, half and all of a cause undone, as trace_undo has it; the last row without all causes."""
+        """Steps with none, half and all of a cause undone equal those of trace_undo, and the last row is without all
+        causes.
+        """
         for sides in (GPU, GPU[::-1]):
             steps = [self.value("SELECT avg(recorded_ms) FROM trace_what_if(?, '[]')", side) for side in sides]
             *rows, (last, all_undone) = self.gains(*sides)
@@ -437,7 +444,7 @@ class Read(OnPage):
         self.assertEqual(list(self.gains(GPU[0], GPU[0])), [])
 
     def test_gains_of_hidden_work(self):
-        """What is as long with and without a cause says why; the cause that moves nothing has no numbers."""
+        """A gain of zero has its reason, and a cause without effect has no numbers."""
         for side, more in (("control", 0), ("test", 60)):
             for rank, late in ((0, 0), (1, 50)):
                 events = []
@@ -473,7 +480,7 @@ class Read(OnPage):
 
 
 class States(OnPage):
-    """A page of each state says what it is."""
+    """The page names its state, for each state."""
 
     def state(self, control, test, *arguments):
         write("control/t.json", control)
@@ -538,7 +545,9 @@ class States(OnPage):
                          ["Parts of the step", "Host operators and calls, their own time"])
 
     def test_runs_of_operators_without_device_work(self):
-        """How often an operator runs per step outside of other operators, and how long, in the steps that count."""
+        """The table shows how often an operator runs per step outside other operators, and how long, in the steps that
+        count.
+        """
         def trace(runs, length):
             return document(*[it for n in range(6) for it in [step(n, 10000 * n, 9000)] + [
                 made for i in range(runs if n else 50) for made in
@@ -560,7 +569,7 @@ class States(OnPage):
 
     @staticmethod
     def runs_of(side):
-        """Of each operator the runs per step of a rank, and their mean, us."""
+        """For each operator, the runs per step on a rank, and their mean in us."""
         ends, runs, windows = {}, {}, 0
         for path in glob.glob(os.path.join(side, "rank*")):
             with gzip.open(path) as file:
@@ -576,7 +585,9 @@ class States(OnPage):
         return {name: (len(them) / windows, sum(them) / len(them)) for name, them in runs.items()}
 
     def test_runs_are_those_in_the_files(self):
-        """Counted in Python: operators that begin in a step that counts, after the end of all operators before them."""
+        """The runs equal a count in Python: operators that begin in a step that counts, after the end of all operators
+        before them.
+        """
         for sides, least in ((CPU, 2),
                              ([corpus("own", "torch_planted", "item_sync", side) for side in ("control", "test")], 4)):
             counted = []
@@ -614,7 +625,7 @@ class States(OnPage):
         self.assertIn("Problems in files. 0 of control, 1 of test", page.one("div", class_="callout").text)
 
     def test_many_long_names(self):
-        """The page stays small, and the map adds up."""
+        """With many long names, the page stays small, and the map adds up."""
         def trace(length):
             name = "void ns::kernel<" + "x" * 900
             return document(*[it for n in range(5) for it in [step(n, 20000 * n, 19000)] + [
@@ -633,7 +644,9 @@ class States(OnPage):
             self.assertAlmostEqual(one / 1000, other, delta=0.5)
 
     def layers(self, counts, long):
-        """Traces of steps of so many layers, each with a softmax: of 1 ms in control, of `long(layer)` us in test."""
+        """Traces whose steps have this many layers with a softmax each, of 1 ms in control and of `long(layer)` us in
+        test.
+        """
         def trace(length):
             events, at = [], 0
             for n in range(5):
@@ -649,7 +662,7 @@ class States(OnPage):
         return trace(lambda layer: 1000), trace(long)
 
     def test_layers_are_one_cause(self):
-        """With their instances to unfold, and one node in the map; what is in one of them says so."""
+        """Layers are one cause, with unfoldable instances and one node in the map; work in only one of them says so."""
         page = self.state(*self.layers(30, lambda layer: 1300 + layer))
         item = next(page.one("ol", class_="causes").all("li"))
         self.assertEqual(item.one("h3").text, "aten::softmax in 30 Attention")
@@ -673,7 +686,9 @@ class States(OnPage):
         self.assertIn("Nearly all of it is in Attention_7, Attention_8.", page.text)
 
     def test_steps_that_are_left_out(self):
-        """They are in no number, but in the picture of the steps, hollow; and named with what fills them."""
+        """Steps that are left out are in no number, but appear hollow in the picture of the steps, with the names of
+        their content.
+        """
         def trace(lengths):
             return document(*[it for n, length in enumerate(lengths) for it in
                               (step(n, 1e6 * n, 900000), event("op", 1e6 * n, 10), launch(1e6 * n + 1, 1, n + 1),
@@ -687,7 +702,7 @@ class States(OnPage):
         self.assertTrue(lines and lines[0].endswith("not counted"), lines)
 
     def test_load_of_the_host(self):
-        """Where all operators are slower by one factor, load explains the difference, as trace_summary says."""
+        """When all operators are slower by one factor, load explains the difference, like in trace_summary."""
         def trace(factor):
             return document(*[it for n in range(6) for it in [step(n, 1e5 * n, 9e4 * factor)] + [
                 event(f"aten::op{i}", 1e5 * n + 3000 * factor * i, 2500 * factor * (1 + i % 3 / 10),
@@ -715,7 +730,7 @@ class States(OnPage):
             write(f"{folder}/rank{rank}.json", content)
 
     def test_ranks(self):
-        """As one job, though nothing ties them."""
+        """Ranks are compared as one job, although no collective ties them together."""
         self.ranks("control", (0, 1), 2)
         self.ranks("test", (0, 1), 2, slower=2)
         page = self.page("control", "test", "job", "job")
@@ -780,7 +795,7 @@ class States(OnPage):
                 for row in cells(section(page, "compared").one("table"))}
 
     def test_what_the_files_say_of_a_recording(self):
-        """The day by UTC, host and PyTorch, of all files of a side; what neither side has is left out."""
+        """The day in UTC, host and PyTorch come from all files of a side; rows that both sides lack are left out."""
         day = 1_700_000_000 * 10**9
         write("control/rank0.json", {"baseTimeNanoseconds": day, "host_name": "a", "torch_version": "2.7.1", **run(5)})
         write("control/rank1.json", {"baseTimeNanoseconds": day - 10**11, "host_name": "b", **run(5)})
@@ -827,7 +842,7 @@ class States(OnPage):
 
 
 class Memory(OnPage):
-    """The section of snapshots says what memory_summary and memory_peak say of the ranks with the highest peaks."""
+    """The section on snapshots agrees with memory_summary and memory_peak for the ranks with the highest peaks."""
 
     def page(self, control, test, *traces):
         text = self.value("SELECT html FROM trace_diff_report(?, ?) WHERE control_memory = ? AND test_memory = ?",
@@ -915,7 +930,7 @@ class Memory(OnPage):
                     self.check(page, "a", "b")
 
     def test_when_the_peak_is(self):
-        """By the clock of the trace of the rank; of another run, nothing is said."""
+        """The time of the peak is on the clock of the rank's trace; for a snapshot of another run it is left out."""
         self.assertIn("By the clock of the traces that is in step 13 of control and in step 13 of test.",
                       section(self.page(*SNAPSHOTS), "memory").text)
         for other in (os.path.join(EXAMPLES, "memory", "training_128.pickle.gz"), SNAPSHOTS[1]):
@@ -979,8 +994,10 @@ class Cost(unittest.TestCase):
     @slowest
     def test_of_the_report(self):
         """Without gains, the report takes at most 0.15 s of CPU time more than trace_diagnoses alone, whose sentences
-        it prints, where zlib inflates both traces in 0.088 s: at most 1.7 times what that takes here and now. With
-        them, 3.3 times. And trace_diagnoses takes at most as much more than trace_step_diff as the report does."""
+        it prints; zlib inflates both traces in 0.088 s, and the limit is 1.7 times its time on this machine. With
+        gains, the limit is 3.3 times. And trace_diagnoses costs at most as much on top of trace_step_diff as the report
+        does.
+        """
         sides = corpus("hta", "trace_diff", "control"), corpus("hta", "trace_diff", "test")
         files = [path for side in sides for path in glob.glob(os.path.join(side, "*.gz"))]
 
@@ -995,7 +1012,7 @@ class Cost(unittest.TestCase):
                  lambda db: db.execute(report + " WHERE gains = 0", sides).fetchall(),
                  lambda db: db.execute(report, sides).fetchall())
         best = [math.inf] * len(timed)
-        for _ in range(7):  # in turn: what else runs here slows them alike
+        for _ in range(7):  # in turns, so that other load slows both
             for i, work in enumerate(timed):
                 db = connect()
                 began = time.process_time()
@@ -1011,7 +1028,7 @@ class Cost(unittest.TestCase):
     @slowest
     @unittest.skipUnless(shutil.which("valgrind"), "valgrind is not installed")
     def test_instructions_of_the_summary(self):
-        """With gains, as many as trace_diff of the same pair 4.95 times."""
+        """With gains, it takes as many instructions as trace_diff on the same pair 4.95 times."""
         sides = "'{}', '{}'".format(corpus("hta", "trace_diff", "control"), corpus("hta", "trace_diff", "test"))
 
         def instructions(name):
@@ -1044,7 +1061,9 @@ class Cost(unittest.TestCase):
     @alone
     @slowest
     def test_linear_in_names(self):
-        """Four times the names of operators and kernels take at most five and a half times the CPU time: sorting."""
+        """Four times the names of operators and kernels take at most five and a half times the CPU time, because names
+        are sorted.
+        """
         with tempfile.TemporaryDirectory() as folder:
             times = []
             for count in (3000, 12000):
@@ -1077,7 +1096,9 @@ def contrast(one, other):
 
 class Style(unittest.TestCase):
     def test_contrast(self):
-        """Text has 4.5:1 at least on what it is written on, light, dark and printed; also on the colours of the map."""
+        """Text has a contrast of at least 4.5:1 with its background: light, dark, printed, and on the colours of the
+        map.
+        """
         with open(os.path.join(ROOT, "ext", "report", "report.css"), encoding="utf-8") as file:
             css = file.read()
         schemes = [dict(re.findall(r"--([\w-]+):(#\w+)", block))
@@ -1119,7 +1140,7 @@ class Browsed(unittest.TestCase):
         return page
 
     def test_numbers_are_those_written(self):
-        """What the other tests read is what a browser shows, once the page's script has run."""
+        """Once the script has run, a browser shows the numbers that the other tests read."""
         with open(self.path, encoding="utf-8") as file:
             written = [[[" ".join(cell.text.split()) for cell in row] for row in cells(table)]
                        for table in Tree(file.read()).root.all("table")]
@@ -1153,7 +1174,7 @@ class Browsed(unittest.TestCase):
                                     ".filter(it => it.getBoundingClientRect().height < 40).length"), 0)
 
     def test_percents_of_the_map_are_those_of_the_verdict(self):
-        for folder in ("gpu", "cpu"):  # of several sizes the map is about all, the verdict about like ones
+        for folder in ("gpu", "cpu"):  # with several sizes, the map covers all, the verdict similar steps
             html, = connect().execute("SELECT html FROM trace_diff_report(?, ?)",
                                     [os.path.join(EXAMPLES, folder, side) for side in ("control", "test")]).fetchone()
             with tempfile.TemporaryDirectory() as at:
@@ -1209,8 +1230,9 @@ class Browsed(unittest.TestCase):
             self.assertAlmostEqual(one, other, places=4)
 
     def test_labels_of_the_map(self):
-        """A label that does not fit ends in an ellipsis; a change has its sign and unit, and none is written as no
-        change."""
+        """A label that does not fit ends in an ellipsis; a change has its sign and unit, and zero is written as no
+        change.
+        """
         for width in (390, 1280):
             page = self.open(width=width, mobile=width < 500)
             labels = page.value("[...document.querySelectorAll('.icicle [role=treeitem]')].map(it => [it.node.name,"

@@ -1,9 +1,9 @@
-"""dist/tracediff.html, which `make web` makes: it answers as the extension does, from the disk and without a network.
+"""dist/tracediff.html, made by `make web`, gives the extension's answers, from disk and without a network.
 
-CHROMIUM, FIREFOX, WEBKIT  the browsers (tests of those that are not here are skipped)
-WEB       the page (default dist/tracediff.html)
-CORPUS    traces that do not ship (tests that need one are skipped without)
-GOLDEN    HTA's outputs for them (likewise)
+    CHROMIUM, FIREFOX, WEBKIT  the browsers (tests of missing ones are skipped)
+    WEB       the page (default dist/tracediff.html)
+    CORPUS    traces that do not ship (tests that need one are skipped without)
+    GOLDEN    HTA's outputs for them (likewise)
 """
 import csv
 import glob
@@ -46,12 +46,12 @@ LONG = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT m
 
 
 def shortest(text):
-    """Text in which numbers with a fraction have as few digits as tell them apart."""
+    """Text in which fractional numbers have the fewest digits that distinguish them."""
     return re.sub(r"-?\d+\.\d+(e[-+]?\d+)?", lambda number: repr(float(number[0])), text)
 
 
 class Driven(unittest.TestCase):
-    """The page in a tab, and the extension beside it in a folder that has the same files."""
+    """The page in a tab, and the extension beside it in a folder with the same files."""
 
     driver = None
 
@@ -75,7 +75,7 @@ class Driven(unittest.TestCase):
     def opened(cls, **how):
         page = cls.driver.open(PAGE, **how)
         page.wait("!document.getElementById('run').disabled || !document.getElementById('error').hidden")
-        # From here on, a test asks the worker itself what the console would.
+        # The tests from here on query the worker directly instead of the console.
         page.value("void (window.asked = (sql, most = 1e9) => ready.then(() => ask({sql, most})).then("
                    "answer => answer, error => ({error: error.message})))")
         return page
@@ -98,11 +98,11 @@ class Driven(unittest.TestCase):
         self.done()
 
     def choose(self, side, files, page=None):
-        """Chooses files, or a folder if they are its path."""
+        """Chooses files, or the folder with this path."""
         page = page or self.page
         which = "[webkitdirectory]" if isinstance(files, str) else ":not([webkitdirectory])"
         page.value(f"void (window.taken = new Promise(done => document.querySelector('[data-side={side}] input{which}')"
-                   ".addEventListener('change', done, {once: true})))")  # of a folder some time later
+                   ".addEventListener('change', done, {once: true})))")  # a folder's files come some time later
         page.choose(f"[data-side={side}] input{which}", [files] if isinstance(files, str) else files)
         page.wait("taken.then(() => new Promise(done => setTimeout(() => asked('SELECT 1').then(() => done(true)))))")
 
@@ -113,8 +113,9 @@ class Driven(unittest.TestCase):
                                "[...row.cells].map(cell => cell.textContent))")
 
     def both(self, **sides):
-        """Gives the page and the extension, in a folder of its own, the files of folders, or of lists of files, under
-        the same names. Snapshots are of the side, too."""
+        """Gives the page and the extension, in its own folder, the files of folders or lists of files, under the same
+        names. Snapshots belong to their side, too.
+        """
         here = tempfile.mkdtemp(dir=self.folder)
         for side, given in sides.items():
             if isinstance(given, str):
@@ -127,7 +128,7 @@ class Driven(unittest.TestCase):
         return here
 
     def native(self, here, sql):
-        """Rows, or the error; numbers as the page has them, in text."""
+        """Rows or the error, with numbers as text like on the page."""
         before = os.getcwd()
         os.chdir(here)
         try:
@@ -140,7 +141,7 @@ class Driven(unittest.TestCase):
             os.chdir(before)
 
     def asked(self, sql):
-        """Rows, or the error, as the page has them."""
+        """Rows or the error on the page."""
         answer = self.page.value(f"asked({json.dumps(sql)}).then(answer => JSON.stringify(answer))")
         answer = json.loads(answer)
         if "error" in answer:
@@ -150,7 +151,7 @@ class Driven(unittest.TestCase):
                 for row, types in zip(answer["rows"], answer["types"])]
 
     def same(self, here, sql):
-        """The page answers as the extension does. Versions of SQLite write REAL with 15 or 17 digits."""
+        """Asserts that the page gives the extension's answers. Versions of SQLite print REAL with 15 or 17 digits."""
         expected, found = self.native(here, sql), self.asked(sql)
         if isinstance(expected, str) or isinstance(found, str):
             self.assertEqual(found, expected)
@@ -168,7 +169,7 @@ class Driven(unittest.TestCase):
         return found
 
 
-# Queries over the examples, one of each family.
+# One query of each family over the examples.
 QUERIES = [
     "SELECT * FROM trace_files('control')",
     "SELECT count(*), sum(dur_ns), sum(ts_ns % 1000) FROM trace_events('test')",
@@ -195,7 +196,7 @@ QUERIES = [
 ]
 
 
-# Queries that read most of what a file has; sums where there are many rows.
+# Queries that read most of a file, with sums where there are many rows.
 OF_TRACES = [
     "SELECT * FROM trace_files('control')",
     "SELECT * FROM trace_metadata('control')",
@@ -248,7 +249,7 @@ class Answers(Driven):
         self.assertEqual(self.page.value("document.getElementById('report').srcdoc"), self.native(
             here, "SELECT html FROM trace_diff_report('control', 'test') "
             "WHERE control_memory = 'control_memory' AND test_memory = 'test_memory'")[0][0])
-        # Traces alone take the place of all.
+        # Traces alone replace everything.
         self.choose("control", glob.glob(f"{GPU['control']}/*"))
         self.assertNotIn("Memory: ", self.page.value("document.querySelector('[data-side=control]').textContent"))
         self.choose("test", glob.glob(f"{GPU['test']}/*"))
@@ -384,7 +385,9 @@ class Chosen(Driven):
         self.same(here, "SELECT * FROM trace_files('control')")
 
     def test_what_is_asked_waits_for_files_that_are_copied(self):
-        """Which takes a while for large ones, in browsers whose workers cannot read files."""
+        """Queries wait for files that are still being copied, which takes a while for large ones in browsers whose
+        workers cannot read files.
+        """
         page = self.opened()
         self.addCleanup(page.close)
         page.value("void (reads = false, window.bytes = File.prototype.arrayBuffer, "
@@ -400,7 +403,9 @@ class Chosen(Driven):
         self.assertEqual(page.problems(), [])
 
     def test_keys_lead_from_opening_to_the_answer(self):
-        """In three actions: a file per side, and Compare. Each is found by Tab, and opened by Enter."""
+        """Three actions lead from opening to the answer: a file per side, and Compare. Tab reaches each, and Enter
+        opens it.
+        """
         page = self.opened()
         self.addCleanup(page.close)
         page.call("Page.setInterceptFileChooserDialog", enabled=True)
@@ -511,13 +516,13 @@ class Console(Driven):
             self.page.call("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", windowsVirtualKeyCode=13,
                            modifiers=2)
         self.page.wait("document.getElementById('rows').textContent.includes('42')")
-        # Each control is reached by Tab, and shows that it is.
+        # Tab reaches each control, and the focus is visible.
         self.page.value("void (document.getElementById('report').onload = () => { window.loaded = true; })")
         self.press("example")
         self.page.wait("window.loaded")
         wanted, reached = {"file", "swap", "compare", "example", "keep", "report"}, set()
         self.page.value("void (document.querySelector('h1').tabIndex = -1)")
-        for _ in range(5):  # the report has a process of its own, which takes the focus later than it draws
+        for _ in range(5):  # the report is in another process, which takes the focus after drawing
             self.page.value("document.querySelector('h1').focus()")
             for _ in range(12):
                 self.page.key("Tab", 9)
@@ -580,7 +585,7 @@ class Hostile(Driven):
 
 
 class Asking(sqlite3.Connection):
-    """The extension. All that it is asked, the page is asked, too, of the same files, and must give the same rows."""
+    """The extension. Every query also goes to the page, on the same files, and must give the same rows."""
 
     driven = None
 
@@ -593,7 +598,7 @@ TOKENS = re.compile(r"""'(?:[^']|'')*'|"[^"]*"|\?(\d*)|:(\w+)""")
 
 
 def written(sql, values):
-    """The SQL with its parameters in it."""
+    """The SQL with its parameters inlined."""
     def literal(value):
         return "NULL" if value is None else "'" + value.replace("'", "''") + "'" if isinstance(value, str) \
             else repr(value)
@@ -612,7 +617,7 @@ def written(sql, values):
 
 @slow
 class Goldens(Driven):
-    """The tests that compare the extension with recorded answers, with a connection that asks the page, too."""
+    """The tests of recorded answers, with a connection that queries the page, too."""
 
     TESTS = {"test_golden": None, "test_step_time": ["Golden"], "test_job": ["Golden"], "test_serving": ["Golden"],
              "test_memory": ["Recorded"], "test_nsys": ["Golden"], "test_counters": ["Golden"],
@@ -621,7 +626,7 @@ class Goldens(Driven):
              "test_critical_path": ["Hta"], "test_differs": ["Differs.test_every_call_on_every_trace"]}
 
     def ask_beside(self, sql, values):
-        """Asks the page with 'control' and 'test' in place of the paths in the SQL."""
+        """Queries the page with 'control' and 'test' in place of the paths in the SQL."""
         sql, sides = written(sql, values), {}
         for path in dict.fromkeys(token[0][1:-1] for token in TOKENS.finditer(sql) if token[0].startswith("'")):
             files = sorted(glob.glob(path))
@@ -637,7 +642,7 @@ class Goldens(Driven):
         self.same(self.here, sql)
         self.count += 1
 
-    # What gives the rows of a golden file, by its name, as sql/HTA.md has it: of one trace, and of two.
+    # The source of a golden file's rows, by its name and sql/HTA.md: for one trace, and for two.
     OF_TRACE = {
         r"get_(temporal_breakdown|comm_comp_overlap|memory_bw_time_series|memory_bw_summary|queue_length_time_series"
         r"|queue_length_summary|cuda_kernel_launch_stats|aten_op_kernels_and_delay|idle_time_breakdown"
@@ -664,7 +669,7 @@ class Goldens(Driven):
     OF_PAIR = re.compile(r"(compare_traces|ops_diff)\.(ALL|CPU|GPU)(?:\.(name|short_name))?(?:\.([\w-]+))?")
 
     def ask_for(self, folder, name):
-        """Asks for the rows of a golden file that no test above has read."""
+        """Queries the rows of a golden file that no test above has read."""
         db = self.connect()
         if pair := self.pairs.get(folder):
             if side := re.fullmatch(r"ops_summary\.(control|test)", name):
@@ -679,7 +684,7 @@ class Goldens(Driven):
         return db.execute(sql, (trace, json.dumps(test_hta.OPERATORS)) if "?2" in sql else (trace,)).fetchall()
 
     def find_traces(self):
-        """Whose outputs the folders of golden files are."""
+        """The traces for the folders of golden files."""
         pairs = test_golden.CorpusPair.__subclasses__() + test_golden.ShippedPair.__subclasses__()
         self.pairs = {case.folder: case() for case in pairs}
         amd = self.pairs[test_golden.AmdAgainstTriton.folder] = test_golden.CorpusPair()
@@ -695,7 +700,7 @@ class Goldens(Driven):
         return db
 
     def test_goldens(self):
-        """The rows of every golden file: none is of a trace that is too large for the page."""
+        """The rows of every golden file match; none of the traces is too large for the page."""
         read, opened = set(), open
 
         def reading(path, *arguments, **more):
@@ -731,7 +736,7 @@ class Goldens(Driven):
 
 @slow
 class Files(Driven):
-    """Files of every kind, each chosen alone, or with those that it needs beside it."""
+    """Files of every kind, each alone or with the files that it needs."""
 
     answered = Counter()
 
@@ -761,7 +766,7 @@ class Files(Driven):
         self.assertGreater(self.check_all(corpus(name) for name in sorted(os.listdir(corpus())) if name != "bad"), 100)
 
     def test_made_ones(self):
-        """Profiles of XLA and JSON of rocprofv3 as their generators make them, some of them damaged."""
+        """Generated XLA profiles and rocprofv3 JSON give the same rows, also damaged."""
         here = tempfile.mkdtemp(dir=self.folder)
         for seed in range(10):
             rng = random.Random(seed)
@@ -774,9 +779,9 @@ class Files(Driven):
 
     @slowest
     def test_above_4_GB(self):
-        """Places in a file have more than 32 bits: of a snapshot, whose memory is bounded by them, and of a profile
-        with a field that is passed over. Both need little memory. The profile is read three times: 13 GB, which takes
-        the page 22 s on two cores with other work."""
+        """Offsets above 32 bits work: in a snapshot, whose memory they bound, and in a profile with a skipped field.
+        Both need little memory. The profile is read three times: 13 GB, which takes the page 22 s on two loaded cores.
+        """
         here, more = tempfile.mkdtemp(dir=self.folder), 2 ** 32
         events = [{"action": "alloc", "addr": 0x7f0000000000 + 512 * i, "size": 512, "stream": 0,
                    "time_us": 10 ** 15 + i, "frames": []} for i in range(700_000)]
@@ -799,7 +804,7 @@ class Files(Driven):
     @slowest
     @alone
     def test_a_large_database(self):
-        """It is read in place, in large pieces."""
+        """A large database is read in place, in large pieces."""
         path = shutil.copyfile(corpus("nsys", "mfu_2gpu_before.sqlite"), os.path.join(self.folder, "large.sqlite"))
         grow(path, 30)
         self.assertGreater(os.path.getsize(path), 7e7)
@@ -816,8 +821,9 @@ class Files(Driven):
 
 
 def processes(profile):
-    """(CPU seconds, most memory in bytes) of the browser's processes that draw pages and run their workers, by id.
-    Chromium names the profile only to the first process, and the others are below that."""
+    """(CPU seconds, peak memory in bytes) by id of the browser's processes that draw pages and run workers. Only
+    Chromium's first process has the profile in its command line; the others are its descendants.
+    """
     found, below = {}, {}
     for path in glob.glob("/proc/[0-9]*/stat"):
         try:
@@ -903,13 +909,14 @@ class Page(Driven):
 
 @slowest
 class Made(unittest.TestCase):
-    """The page that `make web` made last."""
+    """The latest page from `make web`."""
 
     @unittest.skipUnless(shutil.which("emcc") and os.path.exists(os.path.join(ROOT, "build", "web", "tracediff.wasm"))
                          and os.path.exists(PAGE), "there is no page that was made here: make web")
     def test_it_has_the_same_bytes_when_made_in_another_folder(self):
-        """A whole build takes 150 s of a processor. So this compiles each kind of object again, and three by chance,
-        takes the others as they are, and links."""
+        """The page has the same bytes when it is built in another folder. A whole build takes 150 s of CPU time, so
+        this compiles one object of each kind and three random ones, copies the others, and links.
+        """
         web = pathlib.Path("build", "web")
         with tempfile.TemporaryDirectory() as folder:
             there = pathlib.Path(folder, "another")
