@@ -1,7 +1,7 @@
-"""Chromium without a window and without a network, spoken to over a pipe in its DevTools
-protocol: https://chromedevtools.github.io/devtools-protocol/
+"""Drives a headless Chromium without a network through a pipe, in its DevTools protocol:
+https://chromedevtools.github.io/devtools-protocol/
 
-CHROMIUM  the program (default: chromium, from the PATH)
+    CHROMIUM  the program (default: chromium, from the PATH)
 """
 import base64
 import fcntl
@@ -80,7 +80,7 @@ class Browser:
 
 
 def start():
-    """A browser; None if the program is there and does not work."""
+    """A browser, or None if the program exists but does not work."""
     made = None
     try:
         made = Browser()
@@ -93,7 +93,7 @@ def start():
 
 
 class Page:
-    """A file in a tab, drawn."""
+    """A file drawn in a tab."""
 
     def __init__(self, browser, target, session, path, width, height, dark, mobile):
         self.browser, self.target, self.session = browser, target, session
@@ -114,7 +114,7 @@ class Page:
         return self.browser.call(method, self.session, **parameters)
 
     def value(self, script):
-        """What a script gives, or what its promise does."""
+        """The result of a script or of its promise."""
         answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(json.dumps(answer["exceptionDetails"]))
@@ -128,7 +128,7 @@ class Page:
             time.sleep(0.05)
 
     def problems(self):
-        """What the console has to say, what failed, and what asked for the network."""
+        """Messages of the console, failures, and network requests."""
         found = []
         for event in self.browser.events:
             if event.get("sessionId") != self.session:
@@ -154,7 +154,7 @@ class Page:
         self.call("DOM.setFileInputFiles", nodeId=node, files=files)
 
     def press(self, selector):
-        """As a user does: some things need that."""
+        """Presses like a user, which some features require."""
         self.call("Runtime.evaluate", expression=f"document.querySelector({json.dumps(selector)}).click()",
                   userGesture=True)
 
@@ -162,7 +162,7 @@ class Page:
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
 
     def key(self, key, code):
-        """Presses a key, and waits until the page has seen it; not for long, as it may have left the page."""
+        """Presses a key and waits briefly until the page has seen it, because the page may have been left."""
         self.value("void (window.keyed = new Promise(done => addEventListener('keyup', () => setTimeout(done),"
                    " {once: true, capture: true})))")
         for kind in ("keyDown", "keyUp"):
@@ -178,6 +178,6 @@ class Page:
         return base64.b64decode(self.call("Page.printToPDF", printBackground=True)["data"])
 
     def close(self):
-        """Leaves the tab to the next page: one of its own takes twice the time."""
+        """Leaves the tab to the next page, because a new tab takes twice the time."""
         self.browser.call("Target.detachFromTarget", sessionId=self.session)
         self.browser.tabs.append(self.target)

@@ -1,5 +1,6 @@
-"""A Debian of its own, made without network: a folder with the packages that every Debian has, as they are on this
-machine."""
+"""Builds a separate Debian without a network: a folder with the packages that every Debian has, copied from this
+machine.
+"""
 import os
 import re
 import subprocess
@@ -8,7 +9,7 @@ INFO = "var/lib/dpkg/info"
 
 
 def paragraphs():
-    """{name: fields} of the packages of this processor that are installed, as dpkg's own list has them."""
+    """{name: fields} of the installed packages for this processor, from dpkg's list."""
     native = subprocess.run(["dpkg", "--print-architecture"], stdout=subprocess.PIPE, text=True,
                             check=True).stdout.strip()
     with open("/var/lib/dpkg/status", encoding="utf-8") as file:
@@ -19,7 +20,7 @@ def paragraphs():
 
 
 def closure(names):
-    """The packages of these names, the essential ones, and all that they depend on."""
+    """The packages with these names, the essential ones, and all their dependencies."""
     installed = dict(paragraphs())
     providers = {provided: name for name, fields in installed.items()
                  for provided in re.findall(r"(?:^|, )([\w.+-]+)", fields.get("Provides", ""))}
@@ -30,12 +31,12 @@ def closure(names):
         if name and name not in found:
             found[name] = installed[name]
             needs = f"{installed[name].get('Depends', '')}, {installed[name].get('Pre-Depends', '')}"
-            wanted += re.findall(r"([\w.+-]+)[^,|]*", needs)  # of alternatives those that are there
+            wanted += re.findall(r"([\w.+-]+)[^,|]*", needs)  # the installed alternatives
     return found
 
 
 def make(folder, *names):
-    """Makes it, for chroot. Nothing outside of the folder is changed."""
+    """Builds it for chroot. Nothing outside the folder changes."""
     packages = closure(names)
     files = set()
     for name, fields in packages.items():

@@ -1,8 +1,8 @@
-"""Runs a notebook in its folder, in a Python that has nbclient.
+"""Runs a notebook in its folder, with a Python that has nbclient.
 
-usage: notebook.py NOTEBOOK OUT                with all its outputs
-       notebook.py --stored RAN OUT            of one that was run, with the outputs that are stored: not the pages,
-                                               which are large, and which sites do not show
+    usage: notebook.py NOTEBOOK OUT                with all outputs
+           notebook.py --stored RAN OUT            from a notebook that was run, with the outputs to store: without the
+                                                   pages, which are large and which sites do not display
 """
 import json
 import os

@@ -1,6 +1,6 @@
-"""The Python package as a wheel has it, beside the extension to test.
+"""The Python package in the layout of a wheel, with the extension under test.
 
-usage: packed.py FOLDER      makes FOLDER/tracediff
+    usage: packed.py FOLDER      makes FOLDER/tracediff
 """
 import os
 import shutil
@@ -22,7 +22,7 @@ def make(folder, extension):
     library = os.path.join(package, f"tracediff{os.path.splitext(extension)[1]}")
     if os.path.lexists(library):
         os.remove(library)
-    if os.name == "nt":  # which has links for some users only
+    if os.name == "nt":  # which only some users' links reach
         shutil.copyfile(extension, library)
     else:
         os.symlink(os.path.abspath(extension), library)

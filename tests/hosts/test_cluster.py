@@ -1,5 +1,5 @@
 """examples/cluster: ranks that are summarised one by one and merged give the rows of one process that reads them all,
-also where a worker is killed, a run is stopped and goes on, or a file is damaged. On Dask, and on Slurm where it
+also if a worker is killed, a run is stopped and resumed, or a file is damaged. It runs on Dask, and on Slurm where that
 starts.
 """
 import collections
@@ -37,7 +37,7 @@ DASK = (os.path.join(VENV, "bin", "python"), os.path.join(CLUSTER, "dask_ranks.p
 SLURM = ("munged", "slurmctld", "slurmd", "sbatch")
 RANKS = 256
 
-# A table of the merged database, and the call that gives its rows.
+# A table of the merged database, and the call with the same rows.
 SAME = {
     "SELECT rank, iteration, device, cat, name, short_name, counts, total_ns / 1000.0, self_ns / 1000.0,"
     " total_ns / (1000.0 * counts), min_ns / 1000.0, max_ns / 1000.0 FROM ops WHERE side = '{side}'":
@@ -70,7 +70,7 @@ SAME = {
 
 
 def rank_trace(chance, rank, ranks, steps=4, first=0, slower=0):
-    """A small trace: operators, kernels, and collectives of two process groups, in steps of lengths of their own."""
+    """A small trace with operators, kernels, and collectives of two process groups, in steps of different lengths."""
     at, correlation, events = 1000 * first, 100 * first, []
     for number in range(first, first + steps):
         length = chance.randint(700, 900)
@@ -88,7 +88,7 @@ def rank_trace(chance, rank, ranks, steps=4, first=0, slower=0):
                           40 + chance.randint(0, 3), correlation, 20)
             work["args"]["Process Group Name"] = ("all", f"pair{rank // 2}")[index % 2]
             events += [launch(begin, 4, correlation), work]
-        at += 1000 + chance.choice((0, 0, 0, 0, 50))  # clocks that are not aligned
+        at += 1000 + chance.choice((0, 0, 0, 0, 50))  # unaligned clocks
     events += [event("outside", at + 10, 7), launch(at + 11, 2, 9999),
                kernel("ncclDevKernel_Broadcast", at + 20, 5, 9999, 20)]
     return document(*events, baseTimeNanoseconds=10 ** 18 + rank // 2,
@@ -140,14 +140,15 @@ class InRuns(unittest.TestCase):
             return db.execute(sql).fetchall()
 
     def files_merged(self):
-        """What one process is to be asked for, by side."""
+        """The files that one process must read, by side."""
         return {side: json.dumps([file for file, in self.query(
             f"SELECT file FROM files WHERE side = '{side}' EXCEPT SELECT file FROM left_out WHERE side = '{side}'")])
                 for side in shards.SIDES}
 
     def assert_same(self, control=None, test=None, database="merged.db", may_be_empty=False):
-        """The merged database has the rows of one process, also of the path of the job, of which it asks the files on
-        it."""
+        """Asserts that the merged database has the rows of one process, including the job's path, which needs the files
+        on it.
+        """
         for file, in self.query("SELECT DISTINCT file FROM job_asked", database):
             shards.ask(self.path(database), file, self.path("answers", str(random.randrange(3))))
         shards.add(self.path(database), [self.path("answers")])
@@ -160,7 +161,7 @@ class InRuns(unittest.TestCase):
                     self.assertGreater(len(expected), -may_be_empty, call)
                     self.assertEqual(collections.Counter(found), collections.Counter(expected), merged)
                     if side is None:
-                        self.assertEqual(found, expected, merged)  # in their order
+                        self.assertEqual(found, expected, merged)  # in order
 
 
 class Merged(InRuns):
@@ -177,8 +178,9 @@ class Merged(InRuns):
         self.assert_same(os.path.join(EXAMPLES, "gpu", "control"), os.path.join(EXAMPLES, "gpu", "test"))
 
     def test_collectives_of_hosts(self):
-        """Those of gloo, which overlap; and in test, where rank 0 runs some on a device, only these (W1). Rank 1 has
-        cycles in two files."""
+        """Collectives of gloo overlap; in test, rank 0 runs some on a device, so only these count (W1). Rank 1 has
+        cycles in two files.
+        """
         for side in shards.SIDES:
             for rank, first in ((0, 0), (0, 4), (1, 0), (1, 4)):
                 events = []
@@ -233,7 +235,7 @@ class Merged(InRuns):
             self.assert_same()
 
     def test_a_shard_counts_once(self):
-        """Made twice, by two names, in two folders."""
+        """A shard that was made twice, under two names in two folders, counts once."""
         write_runs(self.folder, 3)
         self.make_both()
         shutil.copytree(self.path("shards"), self.path("again"))
@@ -243,7 +245,7 @@ class Merged(InRuns):
         self.assert_same()
 
     def test_a_file_in_two_places_is_two_files(self):
-        """As one process has it (T8)."""
+        """A file in two places is two files, like in one process (T8)."""
         write_runs(self.folder, 2)
         os.mkdir(self.path("links"))
         for copy, name in ((shutil.copy, "copy"), (os.symlink, "link")):
@@ -262,13 +264,12 @@ def without_steps(trace):
 
 
 class Random(InRuns):
-    """Random jobs, whose files are in shards of random folders: the rows of one process, or both refuse and name the
-    files."""
+    """Random jobs with shards in random folders give the rows of one process, or both refuse and name the files."""
 
     COUNT = series(20, 100)
 
     def write_side(self, chance, side, ranks):
-        """Ranks with one file or several, some of which are no cycles of one run (T8), or have no steps (T12)."""
+        """Ranks with one or several files, some of which are not cycles of one run (T8), or have no steps (T12)."""
         odd, bare = chance.random() < 0.3, chance.random() < 0.2
         for rank in range(ranks):
             trace = rank_trace(chance, rank, ranks, steps=chance.randint(1, 4))
@@ -283,7 +284,7 @@ class Random(InRuns):
                 write(self.path(side, f"rank{rank} {number}.json"), without_steps(content) if bare else content)
 
     def disturb(self, chance, shards):
-        """Something that happens after the shards are made, by trace. Returns what the merge must say, or None."""
+        """Disturbs the shards after they are made, by trace. Returns the expected message of the merge, or None."""
         trace, shard = chance.choice(sorted(shards.items()))
         what = chance.choice(("nothing", "gone", "changed", "copied", "linked", "cut"))
         if what == "gone":
@@ -302,7 +303,7 @@ class Random(InRuns):
         return None
 
     def refused(self):
-        """Why one process refuses the job, or None."""
+        """The reason why one process refuses the job, or None."""
         with contextlib.closing(connect()) as db:
             try:
                 for call in ("trace_diff('{0}', '{1}', 'all', 'all', 'steady', 'steady', 'ALL', 0)",
@@ -314,7 +315,7 @@ class Random(InRuns):
         return None
 
     def merge_here(self):
-        """In this process, which takes less time: status, and what is said."""
+        """Merges in this process, which is faster; returns status and messages."""
         try:
             lines = shards.merge(self.path("merged.db"), [self.path("shards")])[1]
             return 3 if lines else 0, "\n".join(lines)
@@ -348,7 +349,7 @@ class Random(InRuns):
 
 
 class Jobs(InRuns):
-    """Ranks that wait for each other, with clocks of their own, in shards and answers of random folders."""
+    """Ranks that wait for each other, on different clocks, with shards and answers in random folders."""
 
     COUNT = series(4, 60)
 
@@ -375,7 +376,7 @@ class Jobs(InRuns):
         self.assertLess(on_path, files)
 
     def test_answers_that_are_missing_or_of_something_else(self):
-        """Nothing is added, and each is named."""
+        """If answers are missing or belong to something else, each is named and nothing is added."""
         for number, side in enumerate(shards.SIDES):
             write_ranks(self.path(side), made_job(8 + number, whole=True))
         self.make_here(random.Random(1))
@@ -442,7 +443,7 @@ class Jobs(InRuns):
 
 
 class Page(InRuns):
-    """examples/cluster/README.md."""
+    """The steps of examples/cluster/README.md."""
 
     @RUNS
     def test_commands_print_what_it_shows(self):
@@ -508,7 +509,7 @@ $""")
         self.assert_same()
 
     def test_ranks_that_do_not_hold_together(self):
-        """T8 and T12: nothing of them counts."""
+        """T8 and T12: nothing of such ranks counts."""
         write_runs(self.folder, 5)
         write(self.path("test", "again.json"), rank_trace(random.Random(3), 1, 5, first=3))
         write(self.path("test", "rank3.json"), document(event("op", 1, 2)))
@@ -544,7 +545,7 @@ test: test/rank3.json: it has no steps, but other files of its side have
         self.assert_same()
 
     def test_several_files_of_a_rank_without_steps(self):
-        """T8."""
+        """T8: a rank has several files without steps."""
         for side in ("control", "test"):
             for number in range(2):
                 write(self.path(side, f"{number}.json"), without_steps(rank_trace(random.Random(number), number, 2)))
@@ -580,7 +581,7 @@ test: no rows of ranks 3
         self.assert_same()
 
     def test_shards_of_two_states_of_a_file(self):
-        """Files that lie elsewhere cannot be asked which is theirs."""
+        """With shards of two states of a file, files elsewhere cannot show which state is theirs."""
         write_runs(self.folder, 2)
         self.make_both()
         write(self.path("test", "rank1.json"), rank_trace(random.Random(7), 1, 2, first=30))
@@ -602,7 +603,7 @@ test: no rows of ranks 3
         self.assertEqual(self.make("test", other), [f"made: {other}"])
 
     def test_a_side_without_rows(self):
-        """Its diff would be empty, as if nothing differed."""
+        """A side without rows is refused, because its diff would be empty, as if nothing differed."""
         write_runs(self.folder, 2)
         self.make("control", *glob.glob(self.path("control", "*")))
         said = "no rows of test in shards: 'shards.py make test' writes its shards\n"
@@ -641,7 +642,7 @@ test: no rows of ranks 3
 
 
 class Killed(InRuns):
-    """kill -9 leaves the old file or the new one, and what it leaves besides is not taken for a shard."""
+    """kill -9 leaves the old file or the new one, and leftovers are never read as a shard."""
 
     AT = """
 import os, signal, sys
@@ -730,7 +731,7 @@ class Dask(InRuns):
                                 start_new_session=True)
 
     def wait_for(self, running, count):
-        """Until there are so many shards."""
+        """Waits for this many shards."""
         end = time.monotonic() + 60
         while sum(len(files) for _, _, files in os.walk(self.path("shards"))) < count:
             self.assertIsNone(running.poll(), running.poll() is not None and running.stdout.read())
@@ -813,14 +814,14 @@ def free_ports(count):
 
 @slowest
 class Slurm(InRuns):
-    """A cluster of one node, on loopback, that is this test's own."""
+    """A Slurm cluster of one node on loopback, only for this test."""
 
     def setUp(self):
         super().setUp()
         missing = [name for name in SLURM if not shutil.which(name)]
         if missing:
             self.skipTest(f"no {missing[0]}: run `make setup-hosts`")
-        place = tempfile.TemporaryDirectory(prefix="slurm")  # a short path: that of a socket has at most 107 bytes
+        place = tempfile.TemporaryDirectory(prefix="slurm")  # a short path, because a socket's has at most 107 bytes
         self.addCleanup(place.cleanup)
         self.slurm = place.name
         for name in ("state", "spool"):
@@ -841,7 +842,7 @@ class Slurm(InRuns):
         self.wait_for(lambda: "idle" in self.ask("sinfo", "-h", "-o", "%T"))
 
     def run_daemon(self, *command):
-        """It ends with the test, also if that is killed."""
+        """Runs a daemon that ends with the test, even if that is killed."""
         with open(os.path.join(self.slurm, command[0]), "wb") as file:
             running = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *command], env=self.environment, stdout=file,
                                        stderr=file)
@@ -867,7 +868,7 @@ class Slurm(InRuns):
         return []
 
     def submit(self):
-        """What the merge and the last job print, once no job is left; and what the first array printed."""
+        """The output of the merge and of the last job, once no job is left, and the output of the first array."""
         printed = self.ask(os.path.join(CLUSTER, "slurm_array.sh"), "control", "test", "shards", "merged.db", "4")
         log = self.path("shards", "log")
         jobs = re.fullmatch(rf"jobs (\d+) to (\d+): job (\d+) writes {self.path('merged.db')}, job (\d+) adds the path"

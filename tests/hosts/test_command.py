@@ -1,4 +1,4 @@
-"""The Python package, packed as in a wheel: the command tracediff, its shell, and connect()."""
+"""The Python package in the layout of a wheel: the command tracediff, its shell, and connect()."""
 import contextlib
 import csv
 import glob
@@ -239,7 +239,7 @@ class Sql(Command):
         self.assert_prints([*turned, "--json"], '[{"a": "a\\u202eb\\u2066c\\u061cd"}]\n')
 
     def test_json_and_csv_keep_every_value(self):
-        """Random rows, read again by Python's own readers."""
+        """Python's own readers read random rows back unchanged."""
         chance = random.Random(1)
         letters = "a\"',;\\\n\r\t\x1b│é双😀 \u202e\x9b"
         made = [[chance.choice([None, chance.randrange(-2 ** 63, 2 ** 63), chance.uniform(-1e9, 1e9),
@@ -304,7 +304,9 @@ class Pages(Command, InFolder):
 
 
 def sh_gate(control, test, percent):
-    """What examples/joins/gate.sh says: status, and what cannot be compared, or the outcome and why it is not known."""
+    """The result of examples/joins/gate.sh: status, and the reason why sides cannot be compared, or the outcome and why
+    it is unknown.
+    """
     ran = subprocess.run(["sh", os.path.join(EXAMPLES, "joins", "gate.sh"), control, test, str(percent), "0"],
                          capture_output=True, text=True, check=False, env={**os.environ, "TRACEDIFF": EXTENSION})
     said = ran.stdout.splitlines()[0] if ran.stdout else ""
@@ -313,7 +315,7 @@ def sh_gate(control, test, percent):
 
 class Steps(InFolder):
     def steps(self, path, lengths, rank=0, world=1, device="A100", name=None, first=0):
-        """Steps of these lengths, in us, which their kernels fill."""
+        """Steps of these lengths in us, filled by their kernels."""
         events, at = [], 0
         for number, length in enumerate(lengths):
             events += [step(first + number, at, length), event("aten::mm", at, 50), launch(at + 10, 5, number + 1),
@@ -368,7 +370,7 @@ class Runs(Command, Steps):
         self.assertEqual(run("files/*.json", "slower/*")[1], run("control/*", "slower/*")[1])
 
     def test_several_ranks(self):
-        """Of which a pattern may name some."""
+        """A pattern can name some of several ranks."""
         for number in range(5):
             for side, length in ("c", 1000), ("t", 1200):
                 for rank in range(3):
@@ -380,7 +382,9 @@ class Runs(Command, Steps):
             self.assertAlmostEqual(step["control_mean"], 1012 if given[0].endswith("/*") else 1007, delta=0.1)
 
     def test_one_run_a_side_is_summarised(self):
-        """Also if its ranks, or its cycles, are in folders of their own; a pattern of one folder is this folder."""
+        """One run per side is summarised, also if its ranks or cycles are in separate folders; a pattern that matches
+        one folder means this folder.
+        """
         for side, length in ("a", 1000), ("b", 1200):
             self.steps(f"{side}/1", [length] * 6)
             self.steps(f"{side}/2", [length] * 6, rank=1)
@@ -444,7 +448,9 @@ class Gate(Command, Steps):
                 self.assertEqual(self.gate(*given), expected)
 
     def test_decides_at_the_limit(self):
-        """What equals the limit is within it, whatever a double rounds to; one of mean and median decides nothing."""
+        """A value equal to the limit is within it, whatever a double rounds to; mean or median alone decides
+        nothing.
+        """
         self.steps("control", [1000] * 6)
         for lengths, percent, expected in (
                 ([1100] * 6, "10", (0, "pass: mean +10.0 %, median +10.0 %, limit +10 %")),
@@ -463,7 +469,7 @@ class Gate(Command, Steps):
                                  (expected[0], re.sub(": mean.* %", "", expected[1])))
 
     def load(self, path, factor):
-        """Steps of the host in which everything takes this many times as long."""
+        """Steps of the host that take this many times as long."""
         events, at = [], 0
         for number in range(6):
             begins = at
@@ -475,7 +481,7 @@ class Gate(Command, Steps):
         write(f"{path}/rank0.json", {"traceEvents": events})
 
     def test_does_not_pass_what_is_longer_and_not_clear(self):
-        """Such as under another load of the host."""
+        """A gate does not pass steps that are longer but unclear, for example under other load."""
         load = "another load of the host explains the difference"
         self.load("control", 1)
         self.load("test", 4)
@@ -496,7 +502,7 @@ class Gate(Command, Steps):
         self.assertEqual(run(*GPU, "--gate", "3", "--json"), (1, run(*GPU, "--json")[1], ""))
 
     def make_pairs(self):
-        """Traces that differ in what a gate asks, each beside `control`."""
+        """Traces with differences in the features that gates check, each beside `control`."""
         even = [1000, 1004, 1001, 1003, 1002, 1000]
         self.steps("control", even)
         self.steps("slower", [length * 1.04 for length in even])
@@ -587,7 +593,7 @@ class Connection(unittest.TestCase):
                 db.execute(sql).fetchall()
 
     def without(self, *modules):
-        """What the command says in a Python without these modules."""
+        """The command's message in a Python without these modules."""
         code = ("import sys\nfor name in sys.argv[1].split(): sys.modules[name] = None\n"
                 "from tracediff import command\nprint(command.main(['--sql', 'SELECT 1']))")
         return subprocess.run([sys.executable, "-c", code, " ".join(modules)], capture_output=True, text=True,
@@ -636,14 +642,14 @@ class Shell(Command):
 
 @slow
 class Process(unittest.TestCase):
-    """The command as a process, in Debian's Python, and on apsw."""
+    """The command as a process, in Debian's Python and on apsw."""
     ENVIRONMENT = {**os.environ, "PYTHONPATH": PLACE.name}
 
     def setUp(self):
         place = tempfile.TemporaryDirectory()
         self.addCleanup(place.cleanup)
         self.commands = [([sys.executable, "-m", "tracediff"], self.ENVIRONMENT)]
-        if os.path.exists(VENV):  # in which there is no sqlite3
+        if os.path.exists(VENV):  # without sqlite3
             with open(os.path.join(place.name, "sqlite3.py"), "w", encoding="ascii") as file:
                 file.write("raise ImportError('not here')\n")
             self.commands.append(([VENV, "-m", "tracediff"],
@@ -655,7 +661,7 @@ class Process(unittest.TestCase):
             "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams})
 
     def run_all(self, *words, **streams):
-        """What each command ends with: status, output, errors."""
+        """The result of each command: status, output, errors."""
         ended = []
         for command in self.commands:
             with self.start(command, *words, **streams) as process:
@@ -783,8 +789,9 @@ class Process(unittest.TestCase):
                 self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
 
     def said(self, terminal, text, again=b""):
-        """Waits until the shell has said this. On a busy machine Python may lose a Ctrl-C that comes after it has
-        printed the prompt and before it waits for the terminal: that is typed again."""
+        """Waits for this output of the shell. On a busy machine, Python may lose a Ctrl-C between printing the prompt
+        and waiting for the terminal, so it is typed again.
+        """
         found, until = self.__dict__.setdefault("heard", ""), time.monotonic() + 20
         while text not in found:
             if select.select([terminal], [], [], 5)[0]:

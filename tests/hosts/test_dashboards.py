@@ -1,5 +1,5 @@
-"""The recipes of examples/dashboards: their queries run on a database that `make db` makes, in SQLite without the
-extension, and print what the page shows; Datasette serves the same rows.
+"""The recipes of examples/dashboards: their queries run on a database from `make db`, in SQLite without the extension,
+and print the results on the page. Datasette serves the same rows.
 """
 import contextlib
 import json
@@ -36,7 +36,7 @@ def read(path):
 
 
 def queries():
-    """By name in Datasette's metadata: the query."""
+    """The queries by their names in Datasette's metadata."""
     found = re.findall(r"(?m)^      (\w+):\n        title: .*\n        sql: \|-\n((?: {10}.*\n)+)", read(METADATA))
     return {name: re.sub(r"(?m)^ {10}", "", sql).rstrip("\n") for name, sql in found}
 
@@ -98,7 +98,7 @@ def get(url):
 
 @contextlib.contextmanager
 def served(database):
-    """The URL of a Datasette that serves the database."""
+    """The URL of a Datasette with the database."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]

@@ -1,5 +1,5 @@
-"""The database that `make db` writes (sql/database/to_database.sql): its rows are those of the functions, any SQLite
-reads it without the extension, and whatever happens while it is written, there is the old file or the new one.
+"""The database from `make db` (sql/database/to_database.sql): its rows equal the functions' rows, any SQLite reads it
+without the extension, and whatever happens during writing, either the old file or the new one is there.
 """
 import datetime
 import glob
@@ -25,7 +25,7 @@ GPU, CPU = ([os.path.join(ROOT, "examples", name, side) for side in ("control", 
 FILES = ("database/tables.sql", "database/summaries.sql", "database/to_database.sql", "database/diffs.sql",
          "database/views.sql")
 
-# Tables and views with rows of both sides, and the call that gives those of a side.
+# Tables and views with rows of both sides, and the call with the rows of one side.
 OF_A_SIDE = {
     "files": "trace_files(:trace)",
     "metadata": "trace_metadata(:trace)",
@@ -43,7 +43,7 @@ OF_A_SIDE = {
         "queue_length_time_series", "queue_length_summary", "time_spent_blocked_on_full_queue",
         "cuda_kernel_launch_stats", "aten_op_kernels_and_delay")}}
 
-# Those of both sides together.
+# Tables and views of both sides together.
 KEPT = ", ".join(f"(SELECT {side}_iterations FROM trace_verdict(:control, :test))" for side in ("control", "test"))
 OF_A_PAIR = {
     "diff": "trace_diff(:control, :test, 'all', 'all', 'steady', 'steady', 'ALL', 0)",
@@ -55,7 +55,7 @@ OF_A_PAIR = {
     **{f"hta_{name}": f"{name}(:control, :test, 'all', 'all', 'steady', 'steady')" for name in (
         "ops_diff", "compare_traces", "top_count_increases", "top_duration_changes")}}
 
-# Those without a function of their own.
+# Tables and views without a function.
 PARTS = {"about", "ops", "events_utc", "names", "threads", "event_rows", "event_args", "owners", "kernel_owner_rows"}
 
 TYPES = {"TEXT": "text", "INTEGER": "integer", "INT": "integer", "REAL": "real"}
@@ -70,7 +70,7 @@ def script():
 
 
 def write(path, control=None, test=None, args=0):
-    """As the head of to_database.sql says, from a host."""
+    """Writes it from a host, like the head of to_database.sql describes."""
     db = connect(path)
     db.execute("CREATE TEMP TABLE input (side TEXT, path TEXT, with_args INTEGER)")
     db.executemany("INSERT INTO temp.input VALUES (?, ?, ?)",
@@ -108,7 +108,7 @@ class InFolder(unittest.TestCase):
 
 
 class Rows(InFolder):
-    """A pair becomes a database; its rows are those of the functions."""
+    """The database of a pair has the functions' rows."""
 
     def check(self, control, test, args=0):
         write(self.path, control, test, args)
@@ -150,7 +150,7 @@ class Rows(InFolder):
                 self.assertEqual(*next((a, b) for a, b in zip(found, expected) if a != b))
 
     def compare_ops(self, db, functions, side, path):
-        """Sums in ns are those in us."""
+        """Compares sums in ns with sums in us."""
         found = db.execute("SELECT rank, iteration, device, cat, name, short_name, counts, total_ns / 1000.0, self_ns"
                            " / 1000.0,"
                            " total_ns / (1000.0 * counts), min_ns / 1000.0, max_ns / 1000.0 FROM ops WHERE side = ?"
@@ -165,7 +165,7 @@ class Rows(InFolder):
         self.assertEqual(sorted(steady, key=repr), sorted(expected, key=repr))
 
     def values_are_of_the_declared_types(self, db):
-        """In every row; of views, where this SQLite knows the types of expressions."""
+        """Checks every row; for views, only if this SQLite knows the types of expressions."""
         for kind in ("table", "view"):
             for table in set(listed(db, kind)) - {"events"}:  # events_utc has its columns
                 declared = columns(db, table)
@@ -190,7 +190,7 @@ class Rows(InFolder):
 
     @slowest
     def test_of_real_traces(self):
-        """Without args, the database is a fraction of the JSON."""
+        """Without args, the database is much smaller than the JSON."""
         self.check(*(corpus("hta", "trace_diff", side) for side in ("control", "test")))
         json_size, = self.plain().execute("SELECT sum(json_size) FROM files").fetchone()
         self.assertLess(os.path.getsize(self.path), 0.25 * json_size)
@@ -205,7 +205,7 @@ class Rows(InFolder):
 
     @slow
     def test_of_bad_traces(self):
-        """The rows of the functions, or an error of theirs."""
+        """Bad traces give the rows of the functions, or one of their errors."""
         files = sorted(glob.glob(os.path.join(glob.escape(corpus("bad")), "*.json*")))
         refused = 0
         for trace in (path for path in files[::3] if "bomb" not in path):
@@ -290,8 +290,9 @@ class Rows(InFolder):
                          (5, 4))
 
     def test_of_events_with_gaps(self):
-        """An operator, a launch, its work and annotations: without a time, duration or name, with a begin alone, and as
-        instants."""
+        """An operator, a launch, its work and annotations: without a time, duration or name, with only a begin, and as
+        instants.
+        """
         gaps = [{}, {"dur": made.ABSENT}, {"dur": -1}, {"ts": made.ABSENT}, {"name": 5}, {"ph": "B"}, {"ph": "i"}]
         events = [made.step(number, 50_000 * number, 50_000) for number in range(3)]
         for number, (place, gap) in enumerate(itertools.product(range(5), gaps)):
@@ -300,7 +301,7 @@ class Rows(InFolder):
                      made.kernel("k", at + 30, 40, number + 1),
                      made.event("## part ##", at, 90, cat="user_annotation"),
                      made.event("## part ##", at + 30, 50, cat="gpu_user_annotation", pid=0, tid=7)]
-            # else an open operator holds all that follow
+            # otherwise an open operator contains all later events
             tid = 100 + number if place in (0, 3) else group[place]["tid"]
             group[place] = made.event(**{**group[place], "tid": tid, **gap})
             events += group
@@ -373,7 +374,7 @@ class Rows(InFolder):
 
 
 def tables_of(path):
-    """All rows of all tables, but when they were written."""
+    """All rows of all tables, except the time of writing."""
     db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     try:
         return {table: db.execute(f"SELECT * FROM {table} WHERE rowid <> (SELECT coalesce(max(rowid), 0) FROM about"
@@ -385,13 +386,13 @@ def tables_of(path):
 
 @RUNS
 class Make(InFolder):
-    """`make db`, and what becomes of OUT."""
+    """`make db`, and the state of OUT afterwards."""
 
     USAGE = ("make db CONTROL=traces/a TEST=traces/b OUT=perf.db    one of CONTROL and TEST is enough;"
              " ARGS=yes keeps args\n")
 
     def make(self, **given):
-        """Exit status and what is printed."""
+        """Exit status and output."""
         done = subprocess.run(["make", "--no-print-directory", "-o", "all", "-o", "needed", "db",
                                f"DIST={os.path.dirname(EXTENSION)}",
                                *(f"{name}={value}" for name, value in given.items())],
@@ -401,7 +402,7 @@ class Make(InFolder):
         return done.returncode, done.stdout
 
     def assert_made(self, **given):
-        """It prints the file, and a line for the shell that lists its tables."""
+        """Asserts that it prints the file, and a shell command that lists its tables."""
         status, printed = self.make(**given)
         first = f"Wrote {given['OUT']}\nList its tables: "
         self.assertEqual((status, printed[:len(first)]), (0, first))
@@ -415,7 +416,7 @@ class Make(InFolder):
                                 env={**os.environ, "TRACEDIFF": EXTENSION})
 
     def assert_refused(self, message, **given):
-        """With these words, and nothing is left or changed."""
+        """Asserts that it refuses with this message, and leaves or changes nothing."""
         before = self.content()
         status, printed = self.make(**given)
         self.assertNotEqual(status, 0, printed)
@@ -455,7 +456,7 @@ class Make(InFolder):
                          connect().execute("SELECT args FROM trace_events(?)", (GPU[0],)).fetchall())
 
     def test_snapshots_on_request(self):
-        """Tables of them only then; the sums are those of the functions."""
+        """Snapshots have tables only on request, and the sums equal the functions' sums."""
         one, other = (os.path.join(EXAMPLES, "memory", f"training_{tokens}.pickle.gz") for tokens in (128, 512))
         columns = "phase, function, op, bytes, blocks"
         parts = connect().execute(f"SELECT 'test', rank, device, {columns} FROM memory_peak(?)", (other,)).fetchall()
@@ -572,7 +573,7 @@ class Make(InFolder):
             self.assertEqual(os.listdir(self.folder), ["perf.db"])
 
     def killed(self, number, times):
-        """Starts a run and sends it a signal at a random moment, as often; what OUT is afterwards is whole."""
+        """Starts a run and kills it at a random moment, repeatedly; OUT is complete each time."""
         write(self.path, *CPU)
         old, rng, seen = tables_of(self.path), random.Random(1), set()
         started = time.monotonic()

@@ -1,4 +1,4 @@
-"""What the extension takes from its host, and from the build: processors, and the commit it was built of."""
+"""Input from the host and the build: processors, and the commit of the build."""
 import os
 import shutil
 import sqlite3
@@ -44,8 +44,9 @@ class Processors(unittest.TestCase):
 
 
 class Interrupts(InFolder):
-    """S23: an interrupt at each moment at which SQLite asks whether a SELECT is allowed, also those that functions run.
-    Right after that it declares their tables."""
+    """S23: an interrupt at every moment at which SQLite checks whether a SELECT is allowed, also a SELECT inside a
+    function. Directly after that check, it declares the functions' tables.
+    """
     QUERIES = ("ops_diff('a', 'b')", "trace_step_diff('a', 'b')", "trace_summary('a', 'b')")
 
     def test_while_tables_are_declared(self):
@@ -77,7 +78,7 @@ class Interrupts(InFolder):
 
 
 class Embedding(unittest.TestCase):
-    """sql/embed.awk refuses a query whose arguments C has no room for, or which the help knows nothing of."""
+    """sql/embed.awk refuses a query whose arguments exceed the space in C, or that is missing from the help."""
 
     def embed(self, *parameters, known=("-- Family: memory", "-- Question: What is it?")):
         lines = [f"-- :{name} TEXT {'required ' if required else ''}text" for name, required in parameters]
@@ -86,7 +87,7 @@ class Embedding(unittest.TestCase):
             with open(path, "w", encoding="ascii") as file:
                 file.write("\n".join(["-- made: it.", *known, "-- Parameters", *lines, "-- Columns", "--   x TEXT text",
                                       "SELECT 1;", ""]))
-            # awk is not under test
+            # awk is not being tested
             environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
             ran = subprocess.run(["awk", "-f", os.path.join(ROOT, "sql", "embed.awk"), path], env=environment,
                                  capture_output=True,
@@ -111,7 +112,9 @@ class Embedding(unittest.TestCase):
 
 class Commit(unittest.TestCase):
     def test_a_new_commit_is_shown_and_only_what_shows_it_is_compiled(self):
-        """In a clone, of which two files are enough."""
+        """After a new commit, the version changes and only the files that contain it are compiled, in a clone with two
+        files.
+        """
         if not os.path.isdir(os.path.join(ROOT, ".git")) or not shutil.which("git"):
             self.skipTest("not a git repository")
         with tempfile.TemporaryDirectory() as place:
@@ -119,7 +122,7 @@ class Commit(unittest.TestCase):
                 return subprocess.run(command, cwd=place, check=True, capture_output=True, text=True).stdout
 
             run("git", "clone", "-q", ROOT, ".")
-            for name in ("Makefile", "ext"):  # as they are in the tree under test
+            for name in ("Makefile", "ext"):  # like in the tree under test
                 run("cp", "-r", os.path.join(ROOT, name), ".")
             shows, other = "build/ext/functions/aggregates/scalars.o", "build/ext/file/tracks.o"
             for number in range(2):

@@ -1,6 +1,6 @@
-"""examples/hosts: each example prints what the others print, and the trap that it warns of is one.
+"""examples/hosts: all examples print the same, and the traps that they warn of are real.
 
-`make setup-hosts` installs the hosts, in build/hosts; tests of one that is not there are skipped with the reason.
+`make setup-hosts` installs the hosts in build/hosts; tests of a missing one are skipped with the reason.
 """
 import json
 import os
@@ -21,11 +21,11 @@ HOSTS = os.path.join(EXAMPLES, "hosts")
 PLACE = os.path.join(ROOT, "build", "hosts")
 PYTHON = os.path.join(PLACE, "venv", "bin", "python")
 NODE = os.path.join(PLACE, "node", "node_modules", ".bin", "node")
-# the folder of Python's programs first, and where Node looks for what npm installed
+# first the folder of Python's programs, and where Node finds npm's packages
 ENVIRONMENT = {**os.environ, "PATH": f"{os.path.dirname(PYTHON)}:{os.environ['PATH']}",
                "NODE_PATH": os.path.join(PLACE, "node", "node_modules"), "LOCPATH": os.path.join(PLACE, "locale")}
 
-# what is run of examples/hosts, in which host of tests/hosts/hosts.sh, and how
+# what runs from examples/hosts, in which host of tests/hosts/hosts.sh, and how
 EXAMPLE = {
     "shell.sh": ("shell", ["sh"]),
     "python.py": ("python", [sys.executable]),
@@ -47,7 +47,7 @@ COMPILED = ("go", "rust")
 
 
 def needs(host, place=PLACE):
-    """Skips the test where the host is not there, and says why it is not."""
+    """Skips the test where the host is missing, with the reason."""
     if not os.path.exists(os.path.join(place, "ready", host)):
         missing = os.path.join(place, "missing", host)
         why = "run `make setup-hosts`"
@@ -70,7 +70,7 @@ def example(name, *arguments, **environment):
 
 
 class Files(unittest.TestCase):
-    """Every file of examples/hosts is small, has a trap, is run here, and is in the table of the README."""
+    """Every file of examples/hosts is small, has a trap, runs here, and is in the README's table."""
 
     @staticmethod
     def files():
@@ -117,7 +117,9 @@ class Setup(unittest.TestCase):
     """tests/hosts/hosts.sh, which `make setup-hosts` runs."""
 
     def test_a_host_that_cannot_be_had_stops_no_other(self):
-        """Here there are no hosts but Tcl: the reason is written, and is what a skipped test says."""
+        """A host that cannot be installed does not stop another. Only Tcl is there, so the reason is written and a
+        skipped test quotes it.
+        """
         with tempfile.TemporaryDirectory() as place:
             tools, folder = os.path.join(place, "tools"), os.path.join(place, "hosts")
             os.mkdir(tools)
@@ -144,7 +146,7 @@ class Setup(unittest.TestCase):
 
 
 class Prints(unittest.TestCase):
-    """What each example prints: three parts of the difference, and the start of the test run in ns."""
+    """Each example prints three parts of the difference, and the start of the test run in ns."""
 
     def setUp(self):
         place = tempfile.TemporaryDirectory()
@@ -167,7 +169,7 @@ class Prints(unittest.TestCase):
     def check(self, name, **environment):
         ran = example(name, EXTENSION, self.control, self.test, **environment)
         self.assertEqual((ran.stdout, ran.returncode), (self.expected, 0), ran.stderr)
-        # an error is shown, and is the exit status
+        # an error is printed and gives the exit status
         ran = example(name, EXTENSION, "/nowhere", self.test, **environment)
         self.assertIn("trace_step_diff: cannot read '/nowhere': No such file or directory", ran.stdout + ran.stderr)
         self.assertNotEqual(ran.returncode, 0)
@@ -181,7 +183,7 @@ for _name in EXAMPLE:
 
 @slowest
 class Traps(unittest.TestCase):
-    """What the examples warn of, and that it is so."""
+    """The traps in the examples are real."""
 
     TRACE = os.path.join(EXAMPLES, "gpu", "test")
 
@@ -189,7 +191,7 @@ class Traps(unittest.TestCase):
         return connect().execute("SELECT min(ts_ns) FROM trace_events(?)", (self.TRACE,)).fetchone()[0]
 
     def say(self, host, *command, script=None, ending="", **environment):
-        """What a script prints, or its failure says."""
+        """A script's output or its failure message."""
         needs(host)
         with tempfile.NamedTemporaryFile("w", suffix=ending, encoding="utf-8") as file:
             file.write(script)
@@ -198,7 +200,7 @@ class Traps(unittest.TestCase):
         return ran.stdout + ran.stderr
 
     def test_integers_of_javascript(self):
-        """node:sqlite throws, better-sqlite3 rounds, and text is exact in both."""
+        """node:sqlite throws on large integers, better-sqlite3 rounds them, and text is exact in both."""
         script = """const [extension, trace] = process.argv.slice(2);
             const show = (db) => {
                 db.loadExtension(extension);
@@ -242,8 +244,9 @@ for type in (None, "Int64"):
         self.assertNotEqual(rounded, exact)
 
     def test_every_query_is_far_from_the_limit_of_cursors(self):
-        """SQLite 3.54 refuses a statement once its queries, each taken as often as it is named, have 1,000 cursors.
-        Here 700 are allowed."""
+        """SQLite 3.54 refuses a statement once its queries, counted as often as they are named, have 1,000 cursors. The
+        limit here is 700.
+        """
         control, test = (os.path.join(EXAMPLES, "gpu", side) for side in ("control", "test"))
         said = self.say("venv", PYTHON, script=f"""
 import sys, apsw
@@ -269,7 +272,7 @@ for name, in set(db.execute(names).fetchall()) - set(others):
         self.assertEqual(said, "trace_clock_factor True\n")
 
     def test_numbers_of_another_locale(self):
-        """R writes 1,5, and tracediff reads and writes as ever."""
+        """In another locale R writes 1,5, and tracediff still uses points."""
         needs("locale")
         with tempfile.NamedTemporaryFile("w", suffix=".R", encoding="ascii") as profile:
             profile.write('invisible(suppressWarnings(Sys.setlocale("LC_NUMERIC",'
@@ -282,7 +285,7 @@ for name, in set(db.execute(names).fetchall()) - set(others):
         self.assertEqual((german.stdout, german.returncode), (plain.stdout, 0))
 
     def test_decimals_of_another_locale(self):
-        """Python writes 1,5, and the note of trace_ab 1.5."""
+        """In another locale Python writes 1,5, and the note of trace_ab 1.5."""
         needs("locale")
         with tempfile.TemporaryDirectory() as folder:
             for side, last in (("control", 100), ("test", 300)):
@@ -362,7 +365,7 @@ print(locale.str(1.5), *db.execute("SELECT note FROM trace_ab('control/*', 'test
         ran = subprocess.run(["isql", "-v", "-b", "-k", f"Driver=SQLite3;Database=:memory:;{settings}"],
                              input=f"{sql}\n",
                              capture_output=True, text=True, check=False)
-        self.assertEqual(ran.returncode, 0)  # whatever went wrong
+        self.assertEqual(ran.returncode, 0)  # whatever failed
         return ran.stdout + ran.stderr
 
     def test_odbc_cuts_integers_without_bigint(self):
@@ -380,7 +383,7 @@ print(locale.str(1.5), *db.execute("SELECT note FROM trace_ab('control/*', 'test
         self.assertNotIn("ERROR", self.ask_odbc("", f"SELECT load_extension('{EXTENSION}')"))
 
     def test_jdbc(self):
-        """Without its property nothing is loaded, and getInt cuts."""
+        """Without its property JDBC loads nothing, and getInt truncates."""
         said = self.say("jdbc", *EXAMPLE["jdbc/Jdbc.java"][1], ending=".java", script="""
             class Traps {
                 public static void main(String[] given) throws Exception {
@@ -403,7 +406,7 @@ print(locale.str(1.5), *db.execute("SELECT note FROM trace_ab('control/*', 'test
 
 @slowest
 class Datasette(unittest.TestCase):
-    """Served to anyone, with the entry point without files."""
+    """Datasette serves anyone, with the entry point without files."""
 
     def setUp(self):
         needs("venv")

@@ -1,7 +1,7 @@
-"""examples/notebook.ipynb, run in a new kernel, and looked at in a browser.
+"""examples/notebook.ipynb, run in a new kernel and checked in a browser.
 
-CHROMIUM     the browser (tests of the pages are skipped without)
-SCREENSHOTS  a folder in which each page is left as it is seen
+    CHROMIUM     the browser (tests of the pages are skipped without)
+    SCREENSHOTS  a folder for an image of each page
 """
 import json
 import os
@@ -83,7 +83,7 @@ class Notebook(InEnvironment):
         cls.outputs = [output for cell in read(cls.ran)["cells"] for output in cell.get("outputs", ())]
 
     def test_what_is_stored_is_what_it_prints(self):
-        """`make notebook` stores it: all but the pages themselves."""
+        """The stored output is what the notebook prints; `make notebook` stores all but the pages."""
         self.python(os.path.join(ROOT, "tests", "hosts", "notebook.py"), "--stored", self.ran, self.kept)
         with open(NOTEBOOK, encoding="utf-8") as one, open(self.kept, encoding="utf-8") as other:
             self.assertEqual(one.read(), other.read())
@@ -116,7 +116,7 @@ class Notebook(InEnvironment):
     })()"""
 
     def look(self, driver, theme):
-        """What the frames of the pages have, by title, in a notebook of this theme."""
+        """The content of the pages' frames by title, in a notebook with this theme."""
         self.python("-m", "nbconvert", "--to", "html", f"--HTMLExporter.theme={theme}", "--output-dir", self.folder,
                     "--output", theme, self.ran)
         page = driver.open(f"{self.folder}/{theme}.html", width=1100, dark=theme == "dark")
@@ -126,7 +126,7 @@ class Notebook(InEnvironment):
         for place, (title, session) in enumerate(zip(self.TITLES, sessions, strict=True)):
             for domain in ("Runtime", "Log", "Network"):
                 driver.call(f"{domain}.enable", session)
-            # A browser draws a frame when it is in sight.
+            # A browser draws a frame once it is visible.
             page.value(f"document.querySelectorAll('iframe')[{place}].scrollIntoView({{block: 'center'}})")
             until, frame = time.monotonic() + browser.PATIENCE, {}
             while not frame.get("drawn") or (frame["higher"] > 0 and title != self.TITLES[-1]):
@@ -139,7 +139,7 @@ class Notebook(InEnvironment):
             if folder := os.environ.get("SCREENSHOTS"):
                 page.screenshot(os.path.join(folder, f"{theme}{place}.png"), whole=False)
             of_page, page.session = page.session, session
-            # Seen once in three runs: the charting library, of a chart that is drawn all the same.
+            # Occurred once in three runs: the charting library reports it for a chart that it draws anyway.
             unsized = 'Error: <text> attribute y: Expected length, "Infinity".'
             self.assertEqual([said for said in page.problems() if said != unsized], [])
             page.session = of_page
@@ -148,7 +148,7 @@ class Notebook(InEnvironment):
 
     @unittest.skipUnless(browser.CHROMIUM, "there is no chromium")
     def test_its_pages_show_themselves_in_light_and_dark(self):
-        """Whole, but for the report, which scrolls; they reach nothing outside of their frames."""
+        """Pages are shown completely, except for the report, which scrolls; they reach nothing outside their frames."""
         driver = browser.start()
         if not driver:
             self.skipTest("chromium does not start")

@@ -1,4 +1,4 @@
-"""Packages, each installed in a clean environment, where a diff of examples/gpu is run."""
+"""Packages, each installed in a clean environment, run a diff of examples/gpu."""
 import base64
 import contextlib
 import csv
@@ -35,7 +35,7 @@ VENV = os.path.join(HOSTS, "venv", "bin", "python")
 NODE = os.path.join(HOSTS, "node", "node_modules", ".bin", "node")
 
 IS_ROOT = hasattr(os, "getuid") and os.getuid() == 0
-NOT_OURS = ("aarch64", 183) if MACHINE == "x86_64" else ("x86_64", 62)  # another processor, and its number in ELF
+NOT_OURS = ("aarch64", 183) if MACHINE == "x86_64" else ("x86_64", 62)  # another processor, with its number in ELF
 
 
 SOURCES = os.path.join(ROOT, "build", "cross", "sources")
@@ -47,7 +47,7 @@ def needs(path):
 
 
 def run(*command, cwd="/", status=0, **environment):
-    """What a command prints, with nothing of this environment but the PATH."""
+    """The output of a command with nothing of this environment but the PATH."""
     done = subprocess.run(command, cwd=cwd,
                           env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "HOME": "/nonexistent", **environment},
                           text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
@@ -68,7 +68,7 @@ GLIBC = re.search('(?m)^GLIBC = "(.*)"', read("ext", "packages", "pack.py"))[1]
 
 @functools.cache
 def packages():
-    """The folder dist that `make dist` makes, of this platform."""
+    """The folder dist from `make dist`, for this platform."""
     folder = os.path.join(tempfile.mkdtemp(), "dist")
     make("dist", folder)
     return folder
@@ -76,7 +76,7 @@ def packages():
 
 @contextlib.contextmanager
 def alone():
-    """Other processes of the tests wait: make does not know of another make that writes into the same folder."""
+    """Makes other test processes wait, because make does not notice another make that writes to the same folder."""
     os.makedirs(os.path.join(ROOT, BUILD), exist_ok=True)
     with open(os.path.join(ROOT, BUILD, "lock"), "w", encoding="ascii") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -91,7 +91,7 @@ def make(target, folder, *arguments):
 
 @unittest.skipIf(os.environ.get("FOREIGN"), "needs sh")
 class AtOnce(unittest.TestCase):
-    """Processes of the tests build in one folder."""
+    """Test processes that build in one folder."""
 
     def setUp(self):
         place = tempfile.TemporaryDirectory()
@@ -105,7 +105,7 @@ class AtOnce(unittest.TestCase):
         os.chmod(f"{self.folder}/bin/{name}", 0o755)
 
     def test_one_make_waits_for_another(self):
-        """Here make is a program that fails beside another one."""
+        """A make waits for another one; here make is a program that fails if two run at once."""
         self.program("make", f"cd {self.folder}\nmkdir running\nsleep 0.3\nrmdir running")
         code = ("import sys\nsys.path[:0] = sys.argv[1:]\nimport test_packages\n"
                 "test_packages.make('dist', '/nonexistent')")
@@ -116,7 +116,9 @@ class AtOnce(unittest.TestCase):
         self.assertEqual([(process.communicate()[1], process.returncode) for process in running], [("", 0)] * 3)
 
     def test_the_same_library_of_isa_l_is_made_twice(self):
-        """The first one goes on compiling when the second one has begun, and ends when that has ended."""
+        """Two makes that build ISA-L at once give the same library: the first one compiles until the second one has
+        begun, and finishes after it.
+        """
         for source in re.findall(r"(?:igzip|crc)/[\w/]+\.[cS]\b", read("ext", "packages", "library", "isal.sh")):
             os.makedirs(os.path.dirname(f"{self.folder}/source/{source}"), exist_ok=True)
             with open(f"{self.folder}/source/{source}", "w", encoding="ascii"):
@@ -141,7 +143,7 @@ class AtOnce(unittest.TestCase):
 
 
 class Packed(unittest.TestCase):
-    """Has the packages, and an empty folder beside them."""
+    """Has the packages, and an empty folder."""
 
     def setUp(self):
         self.dist = packages()
@@ -151,7 +153,7 @@ class Packed(unittest.TestCase):
         self.began = time.monotonic()
 
     def assert_within_a_minute(self):
-        """From the package to the first diff."""
+        """Asserts that the time from the package to the first diff is at most a minute."""
         self.assertLess(time.monotonic() - self.began, 60 * SLACK)
 
     def package(self, ending):
@@ -162,13 +164,13 @@ class Packed(unittest.TestCase):
         return tempfile.mkdtemp(dir=self.folder)
 
     def place(self):
-        """An empty folder but for dist/packages, as documents call it."""
+        """A folder with only dist/packages, under the path used in documents."""
         folder = self.empty()
         os.symlink(self.dist, f"{folder}/dist")
         return folder
 
     def line(self, start):
-        """The line with this start that documents tell users to run."""
+        """The line with this start in the instructions for users."""
         found = {line for document in ("README.md", "ext/README.md")
                  for line in re.findall(rf"(?m)^    ({re.escape(start)}.*?)(?: +#.*)?$", read(document))}
         self.assertEqual(len(found), 1, found)
@@ -184,7 +186,7 @@ class Packed(unittest.TestCase):
         return path
 
     def other_processor(self, kind):
-        """The path of a package of a library for another processor."""
+        """The path of a package with a library for another processor."""
         library = self.library(lambda data: data[:18] + NOT_OURS[1].to_bytes(2, "little") + data[20:])
         return run(sys.executable, PACK, kind, self.empty(), library).split("\n", maxsplit=1)[0]
 
@@ -200,7 +202,7 @@ class Wheel(Packed):
     @staticmethod
     @functools.cache
     def installed():
-        """A folder with nothing but the wheel, installed."""
+        """A folder with only the installed wheel."""
         folder = tempfile.mkdtemp()
         wheel, = glob.glob(f"{packages()}/packages/*.whl")
         run(VENV, "-m", "pip", "install", "-q", "--no-index", "--disable-pip-version-check",
@@ -212,7 +214,7 @@ class Wheel(Packed):
         return run(python, "-c", code, *arguments, PYTHONPATH=folder or self.installed())
 
     def index(self):
-        """The URL of an index that has nothing but apsw, packed again as it is installed in VENV."""
+        """The URL of an index with only apsw, packed again from VENV."""
         name, site = run(VENV, "-c", "import importlib.metadata as m\nd = m.distribution('apsw')\n"
                          "print(f'apsw-{d.version}-{d.read_text(\"WHEEL\").split(\"Tag: \")[1].split()[0]}.whl',"
                          " d.locate_file(''), sep='\\n')").splitlines()
@@ -228,7 +230,9 @@ class Wheel(Packed):
         return f"file://{os.path.dirname(folder)}"
 
     def test_in_a_fresh_environment_it_diffs(self):
-        """By the line that documents and make tell, beside wheels of other platforms; also without sqlite3."""
+        """The command in documents and make installs it in a fresh environment, beside wheels of other platforms and
+        without sqlite3, and a diff works.
+        """
         place, venv = self.place(), self.empty()
         other = os.path.basename(self.package(".whl")).replace(MACHINE, NOT_OURS[0])
         with open(f"{self.dist}/packages/{other}", "w", encoding="ascii"):
@@ -258,7 +262,7 @@ class Wheel(Packed):
                          f"In a virtual environment: {line.replace('dist/', f'{folder}/')}")
 
     def test_installs_a_command(self):
-        """In an environment as `pip install` makes it; the extra is apsw."""
+        """`pip install` installs a command, in a typical environment; the extra is apsw."""
         venv = self.empty()
         run(sys.executable, "-m", "venv", venv)
         run(f"{venv}/bin/pip", "install", "-q", "--no-index", "--disable-pip-version-check", self.package(".whl"))
@@ -386,7 +390,7 @@ class Wheel(Packed):
 @needs(NODE)
 class Npm(Packed):
     def installed(self):
-        """A folder with nothing but the package, installed."""
+        """A folder with only the installed package."""
         folder = self.place()
         run("sh", "-c", self.line("npm install"), cwd=folder, HOME=folder, npm_config_offline="true",
             npm_config_audit="false")
@@ -454,7 +458,7 @@ class Tarball(Packed):
 
     @staticmethod
     def tree(prefix):
-        """{path: what it is} below it."""
+        """{path: its kind and content} below it."""
         found = {}
         for folder, _, names in os.walk(prefix):
             for name in names:
@@ -466,7 +470,7 @@ class Tarball(Packed):
     def test_installs_what_make_install_does(self):
         ours, theirs = self.empty(), self.empty()
         run(f"{self.unpacked()}/install.sh", ours)
-        make("install", self.empty(), f"DESTDIR={theirs}", "PREFIX=/usr/local")  # with DESTDIR it leaves ldconfig alone
+        make("install", self.empty(), f"DESTDIR={theirs}", "PREFIX=/usr/local")  # with DESTDIR, ldconfig does not run
         self.assertEqual(self.tree(ours), self.tree(f"{theirs}/usr/local"))
 
     def test_says_what_it_cannot_do(self):
@@ -510,7 +514,7 @@ class Deb(Packed):
              "/usr/share/doc/tracediff/copyright", "/usr/share/tracediff/brief.schema.json"]
 
     def debian(self):
-        """A new Debian with a shell for SQLite, and the examples and packages in /root."""
+        """A new Debian with a shell for SQLite, and with the examples and packages in /root."""
         root = self.empty()
         debian_root.make(root, "apt", "sqlite3")
         shutil.copytree(EXAMPLES, f"{root}/root/examples")
@@ -531,7 +535,7 @@ class Deb(Packed):
             DEBIAN_FRONTEND="noninteractive")
         answer, debug = self.ask(root).splitlines()
         self.assertEqual(answer, ANSWER)
-        self.assertIn(", gzip by ISA-L", debug)  # which a new Debian does not have: it is inside
+        self.assertIn(", gzip by ISA-L", debug)  # missing from a new Debian, so it is included
         self.assert_within_a_minute()
         files = run("chroot", root, "dpkg", "-L", "tracediff").splitlines()
         self.assertEqual(sorted(name for name in files if os.path.isfile(f"{root}/{name}")
@@ -603,7 +607,7 @@ class Dist(Packed):
             self.refused(self.library(change), said)
 
     def test_a_library_that_needs_a_newer_glibc_is_refused(self):
-        """The one that `make` gives, of the same code."""
+        """A library that needs a newer glibc is refused; `make` builds it from the same code."""
         library = os.environ.get("TRACEDIFF") or "dist/tracediff.so"
         needs = re.findall(r"UND (\S+)@GLIBC_([\d.]+)", run("readelf", "-W", "--dyn-syms", os.path.join(ROOT, library)))
         newer = [f"{name} ({of})" for name, of in sorted(set(needs))

@@ -1,6 +1,6 @@
-"""Each platform gives the rows that this one gives, from SQLite's shell and the library that `make cross` built for it:
-Windows under wine, aarch64 under qemu, musl by its own loader. That of macOS is not run: its symbols, load commands and
-minimum version are read. `make platforms` builds all of this; tests of what is not there are skipped with the reason.
+"""Each platform gives this one's rows, with SQLite's shell and the library that `make cross` built for it: Windows
+under wine, aarch64 under qemu, musl with its own loader. The macOS library does not run; its symbols, load commands and
+minimum version are checked. `make platforms` builds everything; tests of missing parts are skipped with the reason.
 """
 import os
 import re
@@ -17,7 +17,7 @@ CROSSED = os.path.join(ROOT, "build", "cross")
 SHELLS = os.path.join(ROOT, "build", "platforms")
 LIBRARY = {"linux": "tracediff.so", "musl": "tracediff.so", "macos": "tracediff.dylib", "windows": "tracediff.dll"}
 ENTRIES = {"sqlite3_tracediff_init", "sqlite3_tracediff_nofs_init"}
-# What says which build this is.
+# Output that identifies the build.
 NOT_ASKED = {"tracediff_version", "tracediff_debug"}
 MARK = "-- next --"
 
@@ -37,7 +37,7 @@ def shell(platform):
 
 
 def answers(platform, extension, queries, folder=ROOT, **environment):
-    """What the shell of a platform prints for each query; and the errors, with the lines of their queries."""
+    """The shell's output on a platform for each query, and the errors with the lines of their queries."""
     script = "".join([f".load '{extension}'\n.mode quote\n",
                       *(f"{query}\n;\n.print '{MARK}'\n" for query in queries)])
     done = subprocess.run([shell(platform), "-batch", ":memory:"], input=script.encode(), capture_output=True,
@@ -50,7 +50,7 @@ def answers(platform, extension, queries, folder=ROOT, **environment):
 
 
 def functions():
-    """The table functions, each with its required arguments."""
+    """The table functions, with their required arguments."""
     found = {}
     for name, kind, argument, required in connect().execute(
             "SELECT function, kind, name, required FROM tracediff_columns"):
@@ -65,7 +65,7 @@ def quoted(text):
 
 
 def of_traces(traces, pairs):
-    """Every table function of each trace, and of each pair."""
+    """Every table function for each trace, and for each pair."""
     for name, required in functions().items():
         if required == ["snapshot"]:
             yield f"SELECT * FROM {name}('examples/memory/training_128.pickle.gz')"
@@ -85,7 +85,7 @@ def of_examples():
 
 
 class Rows:
-    """Of one platform."""
+    """The rows of one platform."""
     platform = None
 
     def compare(self, queries, folder=ROOT):
@@ -116,7 +116,7 @@ class Rows:
 
     @slow
     def test_files_of_the_corpus(self):
-        """Their rows as checksums, and the errors of those that are hostile."""
+        """Files of the corpus give the same rows as checksums, and hostile ones the same errors."""
         root = corpus()
         with tempfile.TemporaryDirectory() as folder:
             os.symlink(root, os.path.join(folder, "corpus"))
@@ -132,7 +132,7 @@ class Rows:
         return True
 
 
-# What reads most of what a file has.
+# Queries that read most of a file.
 READERS = ("trace_files", "trace_metadata", "trace_events", "trace_step_time", "trace_ops", "memory_events",
            "memory_peak")
 TAILS = (".json", ".gz", ".sqlite", ".db", ".pickle")
@@ -158,7 +158,9 @@ class Windows(Rows, unittest.TestCase):
         return not set(name) & set('*?"<>|:\\')
 
     def test_paths(self):
-        """With backslashes, drives, names of any case, more than 260 characters, and characters beyond ASCII."""
+        """Paths work with backslashes, drives, names in any case, more than 260 characters, and characters beyond
+        ASCII.
+        """
         with tempfile.TemporaryDirectory() as folder:
             deep = os.path.join(folder, *["a-directory-with-a-name-that-is-rather-long"] * 8)
             os.makedirs(deep)
@@ -183,7 +185,7 @@ class Windows(Rows, unittest.TestCase):
                     self.assertEqual(rows.splitlines(), [quoted(name) for name in found])
 
     def test_roots(self):
-        """TRACEDIFF_ROOTS (roots.h), with backslashes, drives and names of any case."""
+        """TRACEDIFF_ROOTS (roots.h) works with backslashes, drives and names in any case."""
         with tempfile.TemporaryDirectory() as folder:
             for path in ("root/a/x.json", "root2/x.json", "other/x.json", "outside/x.json"):
                 os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
@@ -205,7 +207,7 @@ class Windows(Rows, unittest.TestCase):
 
 
 class MachO:
-    """What is tested of a library of macOS: its commands, and the names that it exports."""
+    """The tested parts of a macOS library: its commands and its exported names."""
 
     def __init__(self, data):
         self.data, self.exported, self.needed = data, set(), []
@@ -250,7 +252,7 @@ class MachO:
 
 
 class Built(unittest.TestCase):
-    """The libraries: they export the entry points, and need what every such system has."""
+    """The libraries export the entry points, and need only what every such system has."""
 
     @staticmethod
     def said(*command):

@@ -1,6 +1,6 @@
-"""Programs that people have SQLite databases open in read the one of `make db` without the extension.
+"""Common programs for SQLite databases read the one of `make db` without the extension.
 
-`make setup-hosts` installs them, in build/hosts; tests of one that is not there are skipped with the reason.
+`make setup-hosts` installs them in build/hosts; tests of a missing one are skipped with the reason.
 """
 import datetime
 import json
@@ -36,7 +36,7 @@ class Readers(InFolder):
         self.db = self.plain(self.database)
 
     def run_in(self, host, *command, script=None):
-        """What a program prints."""
+        """The output of a program."""
         needs(host)
         done = subprocess.run(command, input=script, cwd=self.folder, capture_output=True, text=True, check=False,
                               encoding="utf-8", env={**os.environ, "LD_PRELOAD": ""})

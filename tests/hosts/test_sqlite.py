@@ -1,7 +1,6 @@
-"""What SQLite does to table functions: its planner, joins, names and threads must
-neither lose rows nor double them. Where rows are compared, the reference is the
-same query on plain tables, filled beforehand with what the functions give for
-every argument in use, whose columns include the arguments.
+"""Table functions in SQLite (S1 to S23): its planner, joins, names and threads neither lose nor duplicate rows. The
+reference is the same query on plain tables, filled beforehand with the functions' rows for every argument in use; their
+columns include the arguments.
 """
 import ctypes
 import os
@@ -27,7 +26,7 @@ NO_FULL_JOIN = "FULL and RIGHT JOIN need SQLite 3.39"
 
 
 class Pair(InFolder):
-    """Traces a, b and c, and tables of what is in them."""
+    """Traces a, b and c, and tables of their rows."""
 
     def setUp(self):
         super().setUp()
@@ -58,8 +57,9 @@ class Pair(InFolder):
             self.db.execute(f"{verb} SELECT {named}, * FROM {function} WHERE {given}", call)
 
     def assert_same(self, sql, reference=None, empty=False):
-        """A query on functions gives what the same query gives on the tables, where they have the aliases e, o
-        and d, of which `*` gives the arguments too."""
+        """Asserts that a query on functions gives the same rows as on the tables, with the aliases e, o and d, where
+        `*` includes the arguments.
+        """
         if reference is None:
             reference = sql
             for function, alias, table in ALIASES:
@@ -73,7 +73,7 @@ class Pair(InFolder):
 
 
 class Planning(Pair):
-    """S1 to S9."""
+    """S1 to S9: planning."""
 
     def test_s01_absent_argument_is_no_planning_error(self):
         self.assert_same("SELECT * FROM trace_events('a') WHERE rank = 0 OR name = 'op1'",
@@ -120,7 +120,7 @@ class Planning(Pair):
         self.assert_same("SELECT e.* FROM trace_events AS e WHERE trace = 'a' AND phases = 'X' AND trace IN ('a', 'b')")
 
     def test_s04_terms_on_output_columns(self):
-        """Whatever SQLite's affinities and collations make of a term."""
+        """Terms on output columns work with any affinity and collation of SQLite."""
         for term in ("rank = '0'", "rank = 0.0", "rank = 0.5", "rank IN ('0', 7)", "rank IS 0",
                      "name = 'OP1' COLLATE NOCASE",
                      "name COLLATE NOCASE IN ('OP1', 'Gemm')", "name = 'op1  ' COLLATE RTRIM", "+name = 'op1'",
@@ -207,10 +207,10 @@ class Planning(Pair):
 
 
 class Joins(Pair):
-    """S10 and S17: rows are computed once for a tuple of arguments, whatever the join."""
+    """S10 and S17: rows are computed once per tuple of arguments, whatever the join."""
 
     def forget(self, *paths):
-        """An SQL function that takes the files away when it is called first."""
+        """An SQL function that removes the files at its first call."""
         def call():
             for path in paths:
                 if os.path.exists(path):
@@ -247,7 +247,7 @@ class Joins(Pair):
         self.assertEqual(self.value("SELECT count(*) FROM trace_steps('c')"), 2)
 
     def test_s10_text_outlives_the_reading(self):
-        """An aggregate may hold a text of a file that has changed meanwhile."""
+        """An aggregate can keep a text of a file that has changed since."""
         names = {1: "z" * 100, 2: "y", 3: "x"}
         self.db.create_function("rewrite", 1, lambda id: write("a", document(event(names[id], 1, 1))) and 1)
         os.rename("a", "old")
@@ -256,7 +256,7 @@ class Joins(Pair):
                                     " END) FROM runs"), names[1])
 
     def test_s10_many_calls(self):
-        """A thousand different calls."""
+        """A thousand different calls work."""
         self.assertEqual(self.value("WITH RECURSIVE n(path) AS (SELECT 'c' UNION ALL SELECT './' || path FROM n LIMIT"
                                     " 1000)"
                                     " SELECT count(*) FROM n, trace_steps(n.path)"), 3000)
@@ -272,7 +272,7 @@ class Joins(Pair):
 
     @unittest.skipUnless(FULL_JOIN, NO_FULL_JOIN)
     def test_s17_right_join(self):
-        """A function has its arguments on the left, and in a subquery; on the right, SQLite 3.40 gives it none."""
+        """A function has its arguments on the left, and in a subquery; on the right, SQLite 3.40 passes none."""
         sql = "SELECT x.name, x.counts, y.counts FROM {} AS x RIGHT JOIN {} AS y USING (name, cat)"
         one, other = ("ops WHERE trace = '{}' AND ranks IS NULL AND device_type IS NULL".format(side) for side in "ab")
         tables = [f"(SELECT * FROM {each})" for each in (one, other)]
@@ -296,13 +296,13 @@ class Joins(Pair):
 
 
 class Names(Pair):
-    """S11 to S16."""
+    """S11 to S16: names."""
 
     def answers(self):
         return {name: self.rows(f"SELECT * FROM {name}({arguments})") for name, (arguments, _) in TABLES.items()}
 
     def test_s11_tables_named_like_functions(self):
-        """Functions written in SQL go on, whatever has the names they use."""
+        """Functions written in SQL still work, whatever tables have the names that they use."""
         written = ("ops_diff", "compare_traces", "top_count_increases", "top_duration_changes")
         before = self.answers()
         for create in ("TABLE {}(x)", "VIEW {} AS SELECT 1 AS x", "TEMP TABLE {}(x)", "TEMP VIEW {} AS SELECT 1 AS x"):
@@ -430,7 +430,7 @@ class Names(Pair):
         self.assertEqual(self.rows("SELECT tracediff_version(), name FROM trace_events('a')")[0], first)
 
     def test_s16_a_function_of_the_program(self):
-        """It stays, also where it has one of the longer lists of arguments."""
+        """A function of the program stays, also with one of our longer argument lists."""
         for arguments in (1, 2):
             db = sqlite3.connect(":memory:")
             db.create_function("trace_kernel_type", arguments, lambda *_: "the program's")
@@ -466,7 +466,7 @@ class Names(Pair):
 
 
 class Types(InFolder):
-    """S20."""
+    """S20: types."""
 
     def test_s20_pid_and_tid_are_as_in_the_file(self):
         write("t.json", document(*[event("op", 1, 1, pid=pid, tid=pid) for pid in ("007", 7, "7", 1.5, "x", None)]))
@@ -483,9 +483,9 @@ class Types(InFolder):
 @slowest
 @alone
 class Stopping(InFolder):
-    """S19: a long read stops at once, and the connection goes on."""
+    """S19: a long read stops immediately, and the connection still works."""
 
-    LONGEST = 0.1  # s from the wish to the end
+    LONGEST = 0.1  # s from the interrupt to the end
 
     def setUp(self):
         super().setUp()
@@ -493,7 +493,7 @@ class Stopping(InFolder):
         write("small.json", run())
 
     def assert_stops(self, sql, ask):
-        """`ask` arranges for an interruption at a time from now, and returns a list of when it was wished."""
+        """`ask` schedules an interrupt, and returns a list with its time."""
         start = time.monotonic()
         connect().execute(sql).fetchall()
         self.db = connect()
@@ -538,7 +538,7 @@ class Stopping(InFolder):
                     self.assert_stops(sql.format(path), self.from_a_thread)
 
     def test_s19_interrupt_after_reading(self):
-        """Linking, summing up and sorting stop as well: asked at any moment of the whole."""
+        """Linking, summing and sorting stop, too, at any moment of the query."""
         lines = (f'{{"ph":"X","name":"op{n * 7919 % 300000}","pid":1,"tid":1,"ts":{n},"dur":3}}' for n in range(300000))
         write("many.json", '{"traceEvents":[' + ",\n".join(lines) + "]}")
         for sql in ("SELECT * FROM trace_ops('many.json')",
@@ -565,7 +565,7 @@ class Stopping(InFolder):
                                   lambda delay, operations=operations: self.by_handler(operations, delay))
 
     def test_s19_progress_handler_of_many_operations(self):
-        """Every 10,000 operations, as some hosts have it."""
+        """A progress handler runs every 10,000 operations, like in some hosts."""
         calls = []
         self.db.set_progress_handler(lambda: calls.append(1), 10000)
         self.rows("SELECT * FROM trace_ops('big.json.gz')")
@@ -596,7 +596,7 @@ class Threads(InFolder):
         self.assertEqual(found, [True] * 80)
 
     def test_s22_closing_with_an_open_statement(self):
-        """sqlite3_close refuses, the statement goes on, and the next close is well; as a zombie too."""
+        """sqlite3_close refuses, the statement continues, and the next close succeeds, also for a zombie."""
         write("t.json", run())
         library = ctypes.CDLL("libsqlite3.so.0")
         library.sqlite3_column_text.restype = ctypes.c_char_p

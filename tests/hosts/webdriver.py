@@ -1,7 +1,7 @@
-"""Firefox, and WebKit as GTK has it, spoken to in WebDriver: Firefox through its Marionette, WebKit through
-WebKitWebDriver on a display of Xvfb. Neither has a network.
+"""Drives Firefox through its Marionette, and GTK's WebKit through WebKitWebDriver on a display of Xvfb, both in
+WebDriver and without a network.
 
-FIREFOX, WEBKIT  the programs (default: firefox-esr or firefox, and WebKitWebDriver, from the PATH)
+    FIREFOX, WEBKIT  the programs (default: firefox-esr or firefox, and WebKitWebDriver, from the PATH)
 """
 import base64
 import glob
@@ -25,7 +25,7 @@ PREFERENCES = {"marionette.port": 0, "network.proxy.type": 1, "network.proxy.htt
 
 
 class Driver:
-    """A browser with one tab. Scripts run in the page's own scope, by an element that it allows."""
+    """A browser with one tab. Scripts run in the page's own scope, through an element that the page allows."""
 
     def __init__(self):
         self.profile = tempfile.mkdtemp(prefix="tracediff")
@@ -65,7 +65,7 @@ class Driver:
         return self
 
     def value(self, script):
-        """What a script gives, or what its promise does."""
+        """The result of a script or of its promise."""
         text = self.script("""
             const [script, done] = arguments, element = document.createElement("script");
             element.textContent = `window.told = (async () => (${script}))();`;
@@ -86,13 +86,13 @@ class Driver:
             time.sleep(0.05)
 
     def problems(self):
-        """What asked for anything that is not in the page."""
+        """Requests for anything outside the page."""
         return [name for name in self.value("performance.getEntriesByType('resource').map(entry => entry.name)")
                 if not name.startswith(("file:", "data:", "blob:"))]
 
 
 def start(kind):
-    """A browser; None if it is not there, or does not work."""
+    """A browser, or None if it is missing or does not work."""
     try:
         return kind() if kind.program else None
     except (OSError, RuntimeError):
