@@ -1,4 +1,4 @@
-"""`make bench` at its smallest size: every answer is what the generator counted."""
+"""`make bench` at its smallest size: every answer equals the generator's count."""
 import gzip
 import json
 import os

@@ -1,7 +1,7 @@
-"""No rule number dangles and no link breaks: whatever a comment, a query, a test or a document cites is there.
+"""Rule numbers and links resolve: everything that a comment, a query, a test or a document cites exists.
 
-Rules have a letter and a number, and are defined once: as `* **T1** ...` in a document. A rule keeps its number: one
-that goes leaves a gap. The numbers of a letter ascend within a section.
+Rules have a letter and a number, and are defined once: as `* **T1** ...` in a document. A rule keeps its number, so
+removing a rule leaves a gap. The numbers of a letter ascend within a section.
 """
 import fnmatch
 import os
@@ -11,18 +11,18 @@ import unittest
 from support import ROOT
 from test_documents import DOCUMENTS, read
 
-# where the rules of a letter are defined
+# where each letter's rules are defined
 HOMES = {**dict.fromkeys([*"TKALCOZIJXPBFWQVEMGNRHYU", "FR", "CL", "DG"], "sql/RULES.md"), "D": "sql/HTA.md",
          "S": "ext/README.md"}
 LETTERS = "|".join(HOMES)
-# of control characters, of C itself and of its compilers, of `[A-Z0-9]`, of a device: no rules
+# control characters, C and its compilers, `[A-Z0-9]`, a device: not rules
 OTHERS = ("C0", "C11", "C17", "C23", "O0", "Z0", "I64", "L40")
 ENDINGS = (".c", ".h", ".S", ".py", ".sh", ".sql", ".awk", ".css", ".js", ".tsv", ".md")
 FILE = r"[\w*/.]*[\w*]\.(?:c|h|S|py|sh|sql|awk|css|js|tsv|md|png)"
 
 
 def sources():
-    """(path, text) of what is written by hand."""
+    """(path, text) of hand-written files."""
     for top in ("ext", "sql", "tests", "examples"):
         for folder, _, names in os.walk(os.path.join(ROOT, top)):
             for name in names:
@@ -38,7 +38,7 @@ def definitions():
 
 
 def cases():
-    """(letter, number, case), as text, of `T5.2`: the lines of the numbered list of a rule."""
+    """(letter, number, case) as text, for `T5.2`: the lines of a rule's numbered list."""
     for document in DOCUMENTS:
         for letter, number, rule in re.findall(r"(?ms)^\* \*\*([A-Z]+)(\d+)\*\* (.*?)(?=^[*#]|\Z)", read(document)):
             for case in re.findall(r"(?m)^  (\d+)\. ", rule):
@@ -46,7 +46,7 @@ def cases():
 
 
 def citations(text):
-    """(letter, number) of `T5`, and of all in `S1 to S22`."""
+    """(letter, number) for `T5`, and for each rule in `S1 to S22`."""
     for letter, first, last in re.findall(rf"\b({LETTERS})(\d{{1,2}})(?: to \1(\d{{1,2}}))?\b", text):
         for number in range(int(first), int(last or first) + 1):
             if f"{letter}{number}" not in OTHERS:
@@ -54,7 +54,7 @@ def citations(text):
 
 
 def anchors(document):
-    """Of its headings, as GitHub makes them."""
+    """The anchors of its headings, in GitHub's format."""
     text = re.sub(r"(?s)\n```.*?\n```\n", "\n", read(document))
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
             for heading in re.findall(r"(?m)^#+ (.*)$", text)}
@@ -79,7 +79,7 @@ class Rules(unittest.TestCase):
                         self.assertEqual(numbers, sorted(numbers))
 
     def test_that_are_defined_are_cited(self):
-        """But those that say how to read the others."""
+        """Every defined rule is cited, except rules about reading the others."""
         cited = {rule for path, text in sources() for rule in citations(text) if not path.endswith(".md")}
         self.assertEqual({f"{letter}{number}" for letter, number, _ in definitions()
                           if letter not in "DS" and (letter, number) not in cited}, set())
@@ -104,7 +104,7 @@ class Rules(unittest.TestCase):
         self.assertGreater(count, 5)
 
     def test_of_a_head_that_are_cited_are_in_it(self):
-        """`rule 4` is in the file itself or in its header, `text.h, rule 4` in that one."""
+        """`rule 4` is in the file itself or in its header; `text.h, rule 4` is in that header."""
         texts = {os.path.basename(path): text for path, text in sources()}
         cited = 0
         for name, text in texts.items():
@@ -142,12 +142,12 @@ class Links(unittest.TestCase):
         self.assertGreater(links, 60)
 
     def test_files_that_documents_name_are_there(self):
-        """By their path, from the top or from the document, or by their name alone."""
+        """Files that documents name exist, by path from the top or from the document, or by name alone."""
         paths = {path for path, _ in sources()} | set(DOCUMENTS) | {
             os.path.join("examples", name) for name in os.listdir(os.path.join(ROOT, "examples"))}
         names = {os.path.basename(path) for path in paths}
         for document in DOCUMENTS:
-            if document == "CHANGELOG.md":  # which tells of the past
+            if document == "CHANGELOG.md":  # which describes the past
                 continue
             for name in re.findall(rf"`({FILE})`", read(document)):
                 near = os.path.normpath(os.path.join(os.path.dirname(document), name))

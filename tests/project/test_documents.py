@@ -1,5 +1,5 @@
-"""What the documents say is what happens: every query in them runs and prints what they show, examples/ run, the
-reference is what tracediff_help says (test_help.py). Rules and links: test_citations.py.
+"""Documents are correct: every query in them runs and prints the output shown, examples/ run, and the reference equals
+tracediff_help (test_help.py). For rules and links see test_citations.py.
 """
 import glob
 import json
@@ -18,7 +18,7 @@ MARK = "@@@@"
 
 
 def shell(script, folder=ROOT):
-    """Runs a script in the sqlite3 shell; the extension is the one under test."""
+    """Runs a script in the sqlite3 shell with the extension under test."""
     script = script.replace("./dist/tracediff", EXTENSION)
     done = subprocess.run(["sqlite3", "-batch", ":memory:"], input=script, cwd=folder, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8")
@@ -26,7 +26,7 @@ def shell(script, folder=ROOT):
 
 
 def sh(line):
-    """Runs a line of a document in a shell; the extension is the one under test."""
+    """Runs a document's line in a shell with the extension under test."""
     return subprocess.run(["sh", "-c", line.replace("./dist/tracediff", EXTENSION)], cwd=ROOT, text=True,
                           capture_output=True)
 
@@ -43,7 +43,7 @@ def unless_the_shell_prints(script, printed, reason):
         return unittest.skip(str(needed))
 
 
-# Shells from 3.52 on draw other boxes; one made for another SQLite does not run.
+# Shells from 3.52 on draw other boxes, and one built for another SQLite does not run.
 RUNS = unless_the_shell_prints("SELECT 1;\n", "1\n", "no sqlite3 shell that runs with this SQLite")
 DRAWS = unless_the_shell_prints(".mode box\nSELECT 1 AS ab;\n", "┌────┐\n│ ab │\n├────┤\n│ 1  │\n└────┘\n",
                                 "no sqlite3 shell that draws boxes as in the documents")
@@ -53,7 +53,7 @@ DOCUMENTS = sorted(os.path.relpath(os.path.join(folder, name), ROOT)
 
 
 class Documents(unittest.TestCase):
-    # an SQL block, and the block with its output if one follows
+    # an SQL block, and the output block if one follows
     EXAMPLE = re.compile(r"```sql\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", re.S)
 
     def examples(self):
@@ -63,7 +63,7 @@ class Documents(unittest.TestCase):
 
     @DRAWS
     def test_queries_print_what_the_document_shows(self):
-        """Each document is one session. A query that is shown without its output has rows."""
+        """Each document is one session. A query without printed output has rows."""
         os.makedirs(os.path.join(ROOT, "build"), exist_ok=True)
         sessions = 0
         for document in DOCUMENTS:
@@ -123,11 +123,11 @@ class Documents(unittest.TestCase):
             self.assertIn(" in safe mode", done.stdout + done.stderr, asked)
 
     def test_the_skill_for_agents(self):
-        """It is short, because it is read into every conversation that uses it."""
+        """The skill for agents is short, because every conversation that uses it reads it."""
         skill, page = read("examples", "skill", "tracediff", "SKILL.md"), read("examples", "agents.md")
         self.assertRegex(skill, r"\A---\nname: tracediff\ndescription: [^\n]{100,1000}\n---\n\n# ")
-        self.assertLess(len(skill), 6000)  # less than 2,500 tokens, if one is 2.4 characters
-        self.assertNotIn("](", skill)  # a link leads elsewhere from there
+        self.assertLess(len(skill), 6000)  # under 2,500 tokens of 2.4 characters each
+        self.assertNotIn("](", skill)  # a link from there leads elsewhere
         (sql, printed), = re.findall(r"(?s)```sql\n(.*?)```\n\n```text\n(.*?)```\n", skill)
         self.assertEqual(shell(".load ./dist/tracediff\n.headers on\n" + sql), printed)
         configuration, = map(json.loads, re.findall(r"```json\n(.*?)```\n", page, re.S))
@@ -159,7 +159,7 @@ class Documents(unittest.TestCase):
 
 
 class Words(unittest.TestCase):
-    """The words of CONTRIBUTING.md mean one thing."""
+    """Each term of CONTRIBUTING.md has one meaning."""
 
     def rows(self):
         table = read("CONTRIBUTING.md").split("### One word, one meaning")[1]
@@ -172,7 +172,7 @@ class Words(unittest.TestCase):
         self.assertEqual(len(words), len(set(words)))
 
     def test_are_not_used_for_something_else(self):
-        """In documents, and in help, which is also the reference."""
+        """The terms are not used for anything else in documents or in help, which is also the reference."""
         texts = {document: " ".join(read(document).split()) for document in DOCUMENTS
                  if document not in ("CONTRIBUTING.md", "CHANGELOG.md")}
         others = [other for _, _, others in self.rows() for other in re.findall("`([^`]+)`", others)]
@@ -184,12 +184,12 @@ class Words(unittest.TestCase):
 
 class CallsOfHta(unittest.TestCase):
     def test_are_all_answered(self):
-        """Those that HTA's output is there of: each has a query, or a row among those without one."""
+        """Each of HTA's calls with recorded output has a query, or is listed in a row without one."""
         text = read("sql", "HTA.md")
         calls = {match[0] for folder, _, names in os.walk(golden()) for name in names
                  if (match := re.match(r"(get|generate)_[a-z_]+|critical_path", name))}
         self.assertGreater(len(calls), 15)
-        self.assertEqual(re.findall(r"(?m)^.*\| *\|.*$", text), [])  # a row without an answer
+        self.assertEqual(re.findall(r"(?m)^.*\| *\|.*$", text), [])  # a row without a query
         for call in calls:
             self.assertRegex(text, rf"`{call}\w*[`(]")
 
@@ -199,7 +199,7 @@ class Readme(unittest.TestCase):
         self.assertLessEqual(len(read("README.md").splitlines()), 120)
 
     def test_answers_first(self):
-        """On the first screen the answer, after the one command before it; then the parts of a step."""
+        """The first screen has the answer after a single command, and then the parts of a step."""
         text = read("README.md")
         loading, answer, step = re.findall(r"(?m)^(?:\.load.*|SELECT(?:.*\n)*?.*;)$", text)
         self.assertEqual(loading, ".load ./dist/tracediff")
@@ -244,7 +244,7 @@ class Reference(unittest.TestCase):
 
 
 class Queries(unittest.TestCase):
-    """The files of sql/: their heads say what the functions are, and they give the same run by themselves."""
+    """The files of sql/: their heads describe the functions, and running them alone gives the same."""
 
     PAIR = {side: os.path.join(ROOT, "examples", "gpu", side) for side in ("control", "test")}
     ARGUMENTS = {**PAIR, "trace": PAIR["test"], "operator_name": "aten::linear", "min_pattern_len": 1,
@@ -280,7 +280,7 @@ class Queries(unittest.TestCase):
                 self.assertGreater(len(rows), 0)
 
     def test_having_follows_group_by(self):
-        """SQLite before 3.39 refuses HAVING without it. (`make sqlites` runs all of them there.)"""
+        """SQLite before 3.39 refuses HAVING without GROUP BY. (`make sqlites` runs all queries there.)"""
         for path in sorted(glob.glob(os.path.join(ROOT, "sql", "*", "*.sql"))):
             with self.subTest(path):
                 text = re.sub(r"--.*|'[^']*'", "", read(path))
@@ -288,13 +288,13 @@ class Queries(unittest.TestCase):
                     last = before[max(before.rfind("SELECT"), before.rfind("GROUP BY")):]
                     self.assertTrue(last.startswith("GROUP BY"), last)
 
-    # What the help calls words of heads that say more than a type.
+    # The help's names for the words of heads that say more than a type.
     TYPES = {"trace": "TEXT", "ranks": "any", "iterations": "any", "steps": "TEXT", "capture": "TEXT"}
 
     def test_head_is_the_manual(self):
         for name, text in self.files.items():
             head = text[:text.index("\n", text.rindex("\n--"))]
-            head = re.sub(r"\n--        +", " ", head).splitlines()  # descriptions that go on
+            head = re.sub(r"\n--        +", " ", head).splitlines()  # multi-line descriptions
             found = {"argument": [], "column": []}
             part = None
             for line in head[1:]:
@@ -322,7 +322,7 @@ class Queries(unittest.TestCase):
 
 
 class Stories(unittest.TestCase):
-    """The sessions of examples/ on real traces say what the traces say."""
+    """The sessions of examples/ agree with their real traces."""
 
     def tell(self, name, control, test, *parts):
         told = shell(f".load ./dist/tracediff\n.parameter set :control \"'{control}'\"\n"
@@ -343,7 +343,9 @@ class Stories(unittest.TestCase):
 
     @DRAWS
     def test_are_told_from_the_data(self):
-        """With control and test exchanged, the first sentence is too, and no other one stays but a question."""
+        """The text depends on the data: with control and test swapped, the first sentence changes, and no other
+        sentence stays except questions.
+        """
         sides = [os.path.join(ROOT, "examples", "gpu", side) for side in ("control", "test")]
         for name in self.NAMES:
             with self.subTest(name):
@@ -386,7 +388,9 @@ class Hosts(unittest.TestCase):
 
     @DRAWS
     def test_demo_gives_the_answer(self):
-        """The lines of trace_summary, whose ms add up, and which kernels changed; no step counts as an operator."""
+        """The demo prints the lines of trace_summary, whose ms add up, and the changed kernels; no step counts as an
+        operator.
+        """
         with open(os.path.join(ROOT, "examples", "demo.sql"), encoding="utf-8") as file:
             printed = shell(f".load ./dist/tracediff\n{file.read()}")
         self.assertNotRegex(printed, r"[Ee]rror|ProfilerStep")

@@ -1,5 +1,5 @@
-"""tracediff_help and tracediff_columns say what the functions are like: a row each, with its question and its page,
-and a row each of their arguments and columns.
+"""tracediff_help and tracediff_columns describe the functions: one row each, with a question and a page, and one row
+per argument and column.
 """
 import os
 import re
@@ -11,7 +11,7 @@ from test_documents import DRAWS, MARK, RUNS, shell
 
 
 def registered(db):
-    """(function, whether it is a table function) of all that SQLite knows."""
+    """(function, whether it is a table function) for all functions in SQLite."""
     return {(name, True) for name, in db.execute("SELECT name FROM pragma_module_list WHERE name NOT LIKE '%:%'")} \
         | {(name, False) for name, in db.execute("SELECT name FROM pragma_function_list")}
 
@@ -37,7 +37,7 @@ class Functions(InHelp):
                          {(name,) for name, is_table in ours if is_table})
 
     def test_come_by_family_the_answer_first(self):
-        """So few families that they are read at a glance, each in one piece."""
+        """Functions are grouped by family, the answer first, with few enough families to read at a glance."""
         families = [family for family, in self.rows("SELECT family FROM tracediff_help")]
         pieces = [family for before, family in zip([None, *families], families) if family != before]
         self.assertEqual(len(pieces), len(set(pieces)))
@@ -46,7 +46,7 @@ class Functions(InHelp):
                          [("the answer", "trace_summary")])
 
     def test_answer_a_question_each(self):
-        """Of its own, short enough for a line of the shell's box."""
+        """Each function has its own question, short enough for a line of the shell's box."""
         questions = [question for question, in self.rows("SELECT question FROM tracediff_help")]
         self.assertEqual(len(set(questions)), len(questions))
         for question in questions:
@@ -54,7 +54,7 @@ class Functions(InHelp):
             self.assertLessEqual(len(question), 60, question)
 
     def test_written_in_sql_are_the_files(self):
-        """Their heads say family and question."""
+        """Functions written in SQL have the family and question of their files' heads."""
         listed = {name: (family, question) for name, family, question in
                   self.rows("SELECT name, family, question FROM tracediff_help WHERE written_in = 'SQL'")}
         self.assertEqual(set(listed), set(queries()))
@@ -92,7 +92,7 @@ class Functions(InHelp):
 
 
 class Pages(InHelp):
-    """The hidden column text."""
+    """The hidden column text has a page."""
 
     def pages(self):
         return self.rows("SELECT name, text FROM tracediff_help")
@@ -120,7 +120,7 @@ class Pages(InHelp):
 
     @staticmethod
     def arguments_of(called):
-        """(whether it stands in brackets, name) of what is between the parentheses of a usage."""
+        """(whether it is in brackets, name) for each argument between the parentheses of a usage."""
         inside = False
         for mark, name in re.findall(r"([\[\]])|(\w+)", called):
             inside = mark == "[" if mark else inside
@@ -153,7 +153,9 @@ class Pages(InHelp):
 
     @DRAWS
     def test_end_in_an_example_that_runs_and_fits_a_terminal(self):
-        """Its columns are named, and no figure has more digits than say something."""
+        """Each page ends with an example that runs and fits a terminal; its columns are named, and no number has
+        meaningless digits.
+        """
         os.makedirs(os.path.join(ROOT, "build"), exist_ok=True)
         examples = {function: page.split("\nExample, in the directory of tracediff:\n")[1]
                     for function, page in self.pages()}
@@ -172,7 +174,7 @@ class Pages(InHelp):
 
 
 class Columns(InHelp):
-    """Arguments and columns, a row each."""
+    """Arguments and columns have one row each."""
 
     def test_are_those_of_the_tables(self):
         for function, in self.rows("SELECT DISTINCT function FROM tracediff_columns WHERE kind = 'column'"):
@@ -200,7 +202,9 @@ class Columns(InHelp):
                                    " WHERE coalesce(description, '') = ''"), [])
 
     def test_say_rules_in_words(self):
-        """A code such as T9 is for documents and comments: who asks in a shell cannot follow it."""
+        """Help describes rules in words: codes such as T9 are for documents and comments, because a shell user cannot
+        follow them.
+        """
         texts = self.rows("SELECT name, text FROM tracediff_help") \
             + self.rows("SELECT name, question FROM tracediff_help") \
             + self.rows("SELECT function || '.' || name, description FROM tracediff_columns")
@@ -209,7 +213,7 @@ class Columns(InHelp):
         self.assertEqual(found, set())
 
     def test_of_optional_arguments_the_default_is_known(self):
-        """But where it is that of the argument before it, of the other side."""
+        """The default of each optional argument is known, unless it equals the previous argument, of the other side."""
         self.assertEqual(self.rows(
             "SELECT function, name FROM tracediff_columns WHERE kind = 'argument' AND NOT required"
             " AND default_value IS NULL AND description NOT LIKE 'the same %'"

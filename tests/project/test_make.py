@@ -1,5 +1,6 @@
-"""What `make` does to a machine: plain `make` and `make install` print what is missing, the targets that set up install
-it, and why the charting library cannot be had is said. The machine is made of stubs that stand first in the PATH.
+"""The effects of `make` on a machine: plain `make` and `make install` print missing packages, the set-up targets
+install them, and a message explains why the charting library is unavailable. The machine consists of stubs that come
+first in the PATH.
 """
 import glob
 import os
@@ -14,7 +15,7 @@ import unittest.mock
 import run
 from support import EXTENSION, ROOT
 
-# Says what it was asked, and does nothing.
+# Prints its arguments, and does nothing.
 ASKED = '#!/bin/sh\necho "$(basename "$0") $*" >> "$ASKED"\n'
 NO_HEADER = "#!/bin/sh\nexit 1\n"
 
@@ -39,7 +40,7 @@ class Make(unittest.TestCase):
         os.chmod(path, 0o755)
 
     def make(self, *arguments, path=None):
-        """Exit status, what is printed, and what the stubs were asked."""
+        """Exit status, output, and the arguments of the stubs."""
         environment = {name: value for name, value in os.environ.items()
                        if name not in ("MAKEFLAGS", "MAKELEVEL", "SETUP", "SLOW")}
         environment.update(PATH=f"{self.stubs}:{path or os.environ['PATH']}", ASKED=self.asked, LD_PRELOAD="")
@@ -54,7 +55,7 @@ class Make(unittest.TestCase):
         return done.returncode, done.stdout, asked
 
     def links(self, *names, without=()):
-        """A PATH of these programs alone."""
+        """A PATH with only these programs."""
         folder = tempfile.mkdtemp(dir=self.folder)
         for name in names:
             if name not in without:
@@ -103,12 +104,12 @@ class Needs(Make):
                 self.assertIn(f"Missing: libsqlite3-dev zlib1g-dev{needed}. Run: ", printed)
 
     def test_gcc_is_enough(self):
-        """Without the name cc, which is make's own default."""
+        """gcc is enough, without the name cc, which is make's own default."""
         path = self.links("sh", "make", "gcc", "id", "git")
         self.assertEqual(self.make("needed", path=path), (0, "", []))
 
     def test_the_compiler_that_is_missing_is_named(self):
-        """And not the headers, which gcc finds."""
+        """A missing compiler is named, and not the headers, which gcc finds."""
         path = self.links("sh", "make", "gcc", "id", "git")
         for compiler, said in (("clang", "Missing: clang. Run: apt-get update"),
                                ("clang-7 -m32", "Missing: clang-7. Run: apt-get update"),
@@ -139,7 +140,7 @@ class Needs(Make):
 
 class Install(Make):
     def test_without_rights_a_prefix_is_suggested(self):
-        # where root has no rights, either
+        # even root has no rights there
         status, printed, _ = self.make("-o", "all", "install", "PREFIX=/proc/nobody")
         self.assertTrue(printed.endswith(
             "Cannot install into /proc/nobody. For you alone: make install PREFIX=$HOME/.local\n"
@@ -147,7 +148,9 @@ class Install(Make):
         self.assertNotEqual(status, 0)
 
     def test_a_prefix_is_an_absolute_path(self):
-        """make does not expand ~, and a library in a relative folder is found from one folder only."""
+        """A prefix must be an absolute path: make does not expand ~, and a library in a relative folder is found from
+        one folder only.
+        """
         with unittest.mock.patch.dict(os.environ, HOME=self.folder):
             for target in ("install", "uninstall"):
                 for prefix in ("~/.local", "local", "./local", "../a /b"):
@@ -159,7 +162,7 @@ class Install(Make):
                         self.assertEqual((status, sorted(os.listdir(self.folder))), (2, ["stubs"]))
 
     def install(self, user, known=""):
-        """The folder of the library, what is printed after the line that names it, and what ldconfig was asked."""
+        """The folder of the library, the output after the line that names it, and the arguments of ldconfig."""
         self.stub("id", f"#!/bin/sh\necho {user}\n")
         prefix = tempfile.mkdtemp(prefix="a prefix", dir=self.folder)
         self.stub("ldconfig", ASKED
@@ -182,7 +185,7 @@ class Install(Make):
             environment = {"PATH": os.environ["PATH"], "HOME": tempfile.mkdtemp(dir=self.folder)}
             load, write = (line.split(": ", 1)[1] for line in said)
             subprocess.run(["sh", "-c", write], env=environment, cwd="/", check=True)
-            # the shell takes the home of the user from the system, not from HOME
+            # the shell finds the user's home through the system, not through HOME
             for given in ("-cmd", load), ("-init", os.path.join(environment["HOME"], ".sqliterc")):
                 done = subprocess.run(["sqlite3", "-batch", *given, ":memory:", "SELECT tracediff_version()"],
                                       env=environment,
@@ -190,7 +193,7 @@ class Install(Make):
                 self.assertRegex(done.stdout, r"^v\d+\.\d+\.\d+\n$", (user, given))
 
     def test_uninstall_names_the_line_that_would_fail(self):
-        """A shell with -bail stops at it."""
+        """Uninstall names the line that would fail, because a shell with -bail stops there."""
         prefix = f"{self.folder}/prefix"
         with unittest.mock.patch.dict(os.environ, HOME=self.folder):
             for text, said in (('.mode box\n', ""),
@@ -240,7 +243,7 @@ class Library(Make):
         self.assertEqual(os.path.getsize(f"{self.folder}/fetched/plotly"), 0)
 
     def test_charts_asks_npm_again(self):
-        """Of what is built, the assets are enough."""
+        """`make charts` calls npm again; of the built files, it needs only the assets."""
         given = ("-o", "needed", "charts", "COMPILED=")
         for _ in range(2):
             status, printed, asked = self.make(*given)
@@ -256,7 +259,9 @@ class Library(Make):
 
 
 class Folder(Make):
-    """No two makes write into one folder at once. With -n, make prints what it would do, and so do those it starts."""
+    """No two makes write into one folder at once. With -n, make prints its commands, and so do the makes that it
+    starts.
+    """
 
     def test_a_file_is_compiled_once(self):
         for goals in (("charts",), ("charts", "wheel"), ("charts", "bare"), ("pages",), ("demo", "bare")):
@@ -265,7 +270,9 @@ class Folder(Make):
                 self.assertEqual((status, printed.count("  CC   ext/text/text.c")), (0, 1), printed[-300:])
 
     def test_the_library_of_charts_is_fetched_before_others_are_built_with_it(self):
-        """Else one would fetch it, and the next one, which does not wait, be without."""
+        """The library of charts is fetched before others are built with it; otherwise one build would fetch it, and the
+        next one, which does not wait, would lack it.
+        """
         for goals in (("cross",), ("web",), ("test-web",), ("wheel", "PLATFORM=macos-arm64 macos-x86_64")):
             status, printed, _ = self.make("-n", "-o", "needed", "-j4", *goals)
             with self.subTest(goals):
@@ -275,7 +282,7 @@ class Folder(Make):
 
 
 class Platforms(Make):
-    """Whose packages are made. With -n, make prints what it would do."""
+    """The platforms whose packages are made. With -n, make prints its commands."""
 
     def libraries(self, *arguments):
         status, printed, _ = self.make("-n", *arguments)
@@ -298,7 +305,7 @@ class Platforms(Make):
 
 
 class Parts(unittest.TestCase):
-    """What is run where."""
+    """The parts that run in each place."""
 
     @staticmethod
     def read(*path):
@@ -315,7 +322,9 @@ class Parts(unittest.TestCase):
         self.assertRegex(ci.splitlines()[-1], r"^SLOW=run make --no-print-directory test$")
 
     def test_tests_of_another_build_read_nothing_of_the_one_in_build(self):
-        """`make sanitize` builds nothing there: both targets say where it is. But for the faults, left out of that."""
+        """Tests of another build read nothing from build/: `make sanitize` builds nothing there, and both targets name
+        their folder, except for the faults, which are left out.
+        """
         found = set()
         for folder, _, names in os.walk(os.path.join(ROOT, "tests")):
             for name in names:
@@ -331,7 +340,7 @@ class Parts(unittest.TestCase):
             self.assertLessEqual(wanted, set(re.findall(r"(\w+)=", re.search(which, makefile)[1])))
 
     def run_tests(self, text, slow, **variables):
-        """What tests/run.py prints of one file of tests, its exit status, and what it writes of the skipped ones."""
+        """The output of tests/run.py for one file of tests, its exit status, and its list of skipped tests."""
         with tempfile.TemporaryDirectory() as root:
             folder = os.path.join(root, "tests")
             os.makedirs(os.path.join(folder, "answers"))
@@ -422,7 +431,7 @@ class Parts(unittest.TestCase):
         self.assertEqual(status, 1)
 
     def test_a_process_that_ends_with_an_error_after_its_tests_is_a_failure(self):
-        """As under valgrind."""
+        """A process that ends with an error after its tests, like under valgrind, is a failure."""
         printed, status, _ = self.run_tests("""
     def test_a(self):
         from multiprocessing import util
@@ -432,7 +441,7 @@ class Parts(unittest.TestCase):
         self.assertEqual((printed.splitlines()[-1], status), ("1 passed, 1 failed, 0 skipped", 1))
 
     def test_what_measures_is_alone(self):
-        """Slow ones first, and the rest of the class; then those that are alone."""
+        """Slow tests come first, then the rest of the class; the tests that measure run alone afterwards."""
         printed, *_ = self.run_tests("""
     from support import alone
     DONE = os.path.join(os.path.dirname(__file__), "done")

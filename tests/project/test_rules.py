@@ -1,6 +1,6 @@
-"""The examples of RULES.md give what it says: each test makes the small trace of an example, and asks.
+"""The examples of RULES.md are correct: each test builds the small trace of an example and queries it.
 
-Not of every rule: of those whose example is a few events. Times are us, as there.
+Only rules whose example has few events are covered. Times are us, like there.
 """
 import json
 import re
@@ -64,7 +64,7 @@ class Verdicts(Made):
 
     @staticmethod
     def steady(*lengths):
-        """With a first and a last step."""
+        """Adds a first and a last step."""
         return [10, *lengths, 10]
 
     def test_c1(self):
@@ -357,7 +357,7 @@ class Path(Made):
 
 class Jobs(Made):
     def collectives(self, folder, *ranks):
-        """A trace in which each rank is a list of (start, end) of all-reduces."""
+        """A trace whose ranks are lists of (start, end) of all-reduces."""
         for rank, spans in enumerate(ranks):
             write(f"{folder}/rank{rank}.json",
                   document(step(1, 0, 2000), *[made for i, (start, end) in enumerate(spans) for made in (

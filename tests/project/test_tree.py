@@ -1,7 +1,7 @@
-"""The tree is what ext/README.md says: layers that do not look up, one exported
-symbol an entry point, files that can be read at a sitting.
+"""The tree follows ext/README.md: layers that only use lower ones, one exported symbol per entry point, and files short
+enough to read in one sitting.
 
-OBJECTS    the folder that make has built in    (default build)
+    OBJECTS    the folder of make's build    (default build)
 """
 import glob
 import os
@@ -13,7 +13,7 @@ import unittest
 from support import EXTENSION, ROOT
 
 OBJECTS = os.path.abspath(os.environ.get("OBJECTS") or os.path.join(ROOT, "build"))
-# Each may use those before it.
+# Each may use the ones before it.
 LAYERS = ["base", "platform", "platform/posix", "platform/windows", "access", "text", "naming", "source", "reader",
           "file", "linking", "steps", "loading", "perfetto", "paths", "trace", "snapshot", "dumps", "database",
           "profilers", "rocprof", "xplane", "analysis/names", "analysis/sums", "analysis/counts",
@@ -23,7 +23,7 @@ LAYERS = ["base", "platform", "platform/posix", "platform/windows", "access", "t
           "functions/facts", "functions/diagnoses", "functions/answer", "functions/brief", "functions/aggregates",
           "functions/tables", "functions/gains",
           "functions/memory", "functions/hangs", "functions"]
-# What any compiler of C11 has, and <strings.h>, which all these systems have; and the libraries.
+# Headers of any C11 compiler, <strings.h>, which all these systems have, and the libraries.
 PORTABLE = {"assert", "ctype", "errno", "float", "inttypes", "limits", "math", "stdarg", "stdatomic", "stdbool",
             "stddef", "stdint", "stdio", "stdlib", "string", "strings", "emmintrin", "arm_neon", "zlib",
             "isa-l/igzip_lib", "sqlite3ext"}
@@ -41,12 +41,12 @@ def sources():
 
 
 def room(path):
-    """The folder of a source in ext/."""
+    """The folder of a source file in ext/."""
     return os.path.relpath(os.path.dirname(path), os.path.join(ROOT, "ext"))
 
 
 def uses(objects):
-    """The objects whose symbols each object uses, of `objects`: paths by name."""
+    """The objects whose symbols each object uses, from `objects`: paths by name."""
     listed = subprocess.run(["nm", "-P", "-A", *objects.values()], capture_output=True, text=True, check=True).stdout
     names = {path: name for name, path in objects.items()}
     defined, used = {}, {name: set() for name in objects}
@@ -62,7 +62,7 @@ def uses(objects):
 
 
 def reached(graph, start):
-    """What a name leads to, itself only by a circle."""
+    """Everything reachable from a name; the name itself only through a cycle."""
     found, waiting = set(), [start]
     while waiting:
         new = graph[waiting.pop()] - found
@@ -72,7 +72,7 @@ def reached(graph, start):
 
 
 def layer(name):
-    """The number of the layer of an object; entry points and what is made of sql/ are above all others."""
+    """The layer number of an object; entry points and code made from sql/ are above all others."""
     return LAYERS.index(os.path.dirname(name)) if "/" in name else len(LAYERS)
 
 
@@ -88,7 +88,7 @@ def circles(graph):
 
 
 class Linking(unittest.TestCase):
-    """The objects: what a file uses is of its own layer or of one before it."""
+    """The objects use only their own layer and lower ones."""
 
     @classmethod
     def setUpClass(cls):
@@ -127,7 +127,7 @@ class Tree(unittest.TestCase):
                                     or path.endswith("sqlite_memory.c"))
 
     def test_rooms(self):
-        """A folder has at most 25 files, and is a layer."""
+        """A folder has at most 25 files and is a layer."""
         for top in ("ext", "sql"):
             for folder, _, names in os.walk(os.path.join(ROOT, top)):
                 with self.subTest(folder):
@@ -135,12 +135,12 @@ class Tree(unittest.TestCase):
         self.assertEqual({room(path) for path in sources()} - {"."}, set(LAYERS))
 
     def test_no_two_files_have_one_name(self):
-        """But for the implementations of the platform, which have the same files."""
+        """No two files have one name, except the implementations of the platform, which have the same files."""
         names = [os.path.basename(path) for path in sources() if room(path) != "platform/windows"]
         self.assertEqual(sorted(names), sorted(set(names)))
 
     def test_a_tag_means_one_thing(self):
-        """Each struct, union and enum is defined once, also where no file sees two of a name."""
+        """Each struct, union and enum is defined once, even if no file sees two with the same name."""
         homes = {}
         for path in sources():
             text = re.sub(r"/\*.*?\*/", "", open(path, encoding="utf-8").read(), flags=re.S)
@@ -149,7 +149,7 @@ class Tree(unittest.TestCase):
         self.assertEqual({tag: found for tag, found in homes.items() if len(found) > 1}, {})
 
     def test_only_the_platform_knows_the_system(self):
-        """No other file has a header or an #ifdef of a system; each system implements the same."""
+        """Only the platform has system headers and #ifdefs, and each system implements the same functions."""
         systems = re.compile(r"^\s*#.*(_WIN32|_WIN64|__MINGW|_MSC_VER|__APPLE__|__MACH__|__linux|__unix|__GLIBC__"
                              r"|_(GNU|DEFAULT|DARWIN_C|BSD|XOPEN|POSIX)_SOURCE).*", re.M)
         for path in sources():
@@ -164,8 +164,9 @@ class Tree(unittest.TestCase):
         self.assertEqual(files["posix"] - files["windows"], set())
 
     def test_every_path_is_asked_whether_it_may_be_read(self):
-        """Only access/ gives a path to the system (roots.h); of SQLite, which opens databases, see readonly.c, and
-        diagnosis_facts.c for one in memory."""
+        """Only access/ passes a path to the system (roots.h). For SQLite, which opens databases, see readonly.c, and
+        diagnosis_facts.c for one in memory.
+        """
         asks = re.compile(r"\bsystem_(status|is_link|real_path|open|listing)\(|\b(fopen|sqlite3_open\w*)\(")
         users = {path for path in sources() if path.endswith(".c") and asks.search(open(path, encoding="utf-8").read())}
         self.assertEqual({os.path.relpath(path, os.path.join(ROOT, "ext")) for path in users
@@ -182,7 +183,7 @@ class Tree(unittest.TestCase):
             self.assertLessEqual(len(open(path, encoding="utf-8").readlines()), 600, path)
 
     def test_lines_are_as_long_as_editorconfig_says(self):
-        """Of the files that git has or may get, by their kind."""
+        """Lines of files that git tracks or could track have the length limit of their kind."""
         with open(os.path.join(ROOT, ".editorconfig"), encoding="utf-8") as file:
             kinds = re.findall(r"\[\*\.\{?([\w,]+)\}?\]\n(?:\w+ = \w+\n)*max_line_length = (\d+)", file.read())
         most = {"." + kind: int(length) for names, length in kinds for kind in names.split(",")}
@@ -211,7 +212,9 @@ class Tree(unittest.TestCase):
                 self.assertLessEqual(end + 1 - first, 80, f"{path}:{first + 1}")
 
     def test_arguments_of_one_name_take_the_same(self):
-        """What they take is declared, so nothing is found by their names; users expect it of the names."""
+        """Arguments of one name take the same values. Declarations, not names, give the values, but users rely on the
+        names.
+        """
         expected = {"trace": "TRACE", "control": "TRACE", "test": "TRACE", "ranks": "RANKS", "control_rank": "RANKS",
                     "test_rank": "RANKS", "iterations": "ITERATIONS", "control_iteration": "ITERATIONS",
                     "test_iteration": "ITERATIONS", "control_iterations": "ITERATIONS", "steps": "STEPS",
@@ -241,7 +244,7 @@ class Tree(unittest.TestCase):
             writes = re.search(r"\bwrite\s*\(|\bSTD(ERR|OUT)|\bSTD_(ERROR|OUTPUT)_HANDLE|\bstd(err|out)\b", text)
             self.assertEqual(bool(writes), path.endswith("/terminal.c"), path)
             decimals = {call for call in re.findall(r'(\w+)\([^";()]*"[^"\n]*%[-+ #0]*[\d.*]*[aefgAEFG]\b', text)
-                        if not call.startswith("sqlite3_") and call != "write_format"}  # which know no locale
+                        if not call.startswith("sqlite3_") and call != "write_format"}  # which ignore the locale
             self.assertEqual(decimals, {"snprintf"} if path.endswith("/chart/writer.c") else set(), path)
 
     def test_headers_declare_what_other_files_use(self):
@@ -255,6 +258,6 @@ class Tree(unittest.TestCase):
         for path, text in texts.items():
             for name in re.findall(r"^(?!typedef)[a-z][\w ]*[ *](\w+)\([^;{]*\);$", text,
                                    re.M) if path.endswith(".h") else ():
-                used = len(re.findall(rf"\b{name}\b", text)) > 1  # by a macro or a function of the header
+                used = len(re.findall(rf"\b{name}\b", text)) > 1  # through a macro or a function of the header
                 with self.subTest(path=path, name=name):
                     self.assertTrue(used or any(name in words[user] for user in users if user[:-2] != path[:-2]))
