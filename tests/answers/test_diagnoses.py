@@ -54,6 +54,17 @@ class Recorded(Asking):
                     wanted = set(patterns.split("|"))
                     self.assertTrue(named <= wanted if named else "-" in wanted, named)
 
+    @slow
+    def test_the_summary_names_two_changes(self):
+        """DG7.2: a small diagnosis takes the room of a line about work."""
+        for pair in self.truths():
+            with self.subTest(pair):
+                sides = [os.path.join(corpus(*CASES, pair), side) for side in ("control", "test")]
+                lines = self.rows("SELECT kind, code, advice FROM trace_summary(?, ?)", *sides)
+                said = [kind for kind, _, advice in lines if kind in ("diagnosis", "change") or
+                        (kind == "cause" and advice)]
+                self.assertGreaterEqual(len(said), min(2, len(self.named(*sides))), lines)
+
     def test_changes(self):
         self.check([(pair, pattern) for pair, pattern in self.truths().items()
                     if pair in ("recorded/quantised_lost", "near/clamp_loss")])

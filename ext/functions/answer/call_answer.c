@@ -342,14 +342,19 @@ static bool is_said(const struct answer *answer, size_t diagnosis)
     return false;
 }
 
-/* Lays out diagnoses that have no line yet, without their times. */
-static void add_changes(struct layout *layout, size_t most)
+/* Lays out diagnoses that have no line yet, without their times. They take the room of work. */
+static void add_changes(struct layout *layout)
 {
     struct answer *answer = layout->answer;
     const struct diagnoses *diagnoses = &answer->causes.diagnoses;
-    for (size_t i = 0, said = 0; i < diagnoses->count && said < most; i++) {
+    for (size_t i = 0, said = 0; i < diagnoses->count && said < MOST_CHANGES; i++) {
         if (diagnoses->items[i].is_error || is_said(answer, i))
             continue;
+        if (answer->line_count + layout->graphs + layout->works >= MOST_LINES) {
+            if (layout->works == 0)
+                return;
+            layout->works--;
+        }
         struct answer_line *line = add_line(answer, LINE_CHANGE);
         line->of = i;
         name_diagnosis(line, diagnoses, i);
@@ -435,9 +440,8 @@ static void add_causes(struct layout *layout)
         line->diff_ms = answer->rest.ms;
         line->share = answer->rest.share;
     }
-    size_t taken = answer->line_count + layout->graphs + layout->works;
-    if (taken < MOST_LINES && !answer->request.evidence)
-        add_changes(layout, at_most(MOST_CHANGES, MOST_LINES - taken));
+    if (!answer->request.evidence)
+        add_changes(layout);
     if (layout->graphs > 0)
         add_line(answer, LINE_GRAPHS)->code = answer->facts.work.graphs.into ? "into" : "out of";
     for (size_t i = 0; i < layout->works; i++) {
