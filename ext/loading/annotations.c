@@ -8,7 +8,7 @@ struct host_annotation {
     uint32_t name, row;
 };
 
-/* Device work with a link. */
+/* Device work that its correlation links to a launch. */
 struct linked_work {
     int64_t start;
     uint32_t track, row;
@@ -28,7 +28,7 @@ static int work_order(const void *a, const void *b)
     return order ? order : COMPARE(x->start, y->start);
 }
 
-/* The only host annotation with this External id and name; ROW_NONE if there is none or several. */
+/* The only host annotation with this External id and name; ROW_NONE for none or several. */
 static uint32_t only_host(const struct host_annotation *hosts, size_t count, int64_t id,
                           uint32_t name)
 {
@@ -41,7 +41,7 @@ static uint32_t only_host(const struct host_annotation *hosts, size_t count, int
     return more ? ROW_NONE : hosts[i].row;
 }
 
-/* Collects the host annotations and applies rule 2; an annotation without a match keeps itself
+/* Collects the host annotations and applies rule 2. An annotation without a match keeps itself
 ** (rule 4). `hosts` has room for all externals. */
 static bool go_by_host(struct trace_file *file, const struct external *externals, size_t count,
                        struct host_annotation *hosts, const struct stopper *stopper,
@@ -74,7 +74,7 @@ static bool go_by_host(struct trace_file *file, const struct external *externals
     return true;
 }
 
-/* The device work with a link, sorted by track and start; NULL on failure. */
+/* The linked device work, sorted by track and start; NULL on failure. */
 static struct linked_work *collect_work(const struct trace_file *file, size_t *count,
                                         const struct stopper *stopper, struct failure *failure)
 {
@@ -101,7 +101,7 @@ static struct linked_work *collect_work(const struct trace_file *file, size_t *c
     return NULL;
 }
 
-/* Rule 3, for the annotations that rule 2 left with themselves. */
+/* Applies rule 3 to the annotations that rule 2 did not match. */
 static bool go_by_work(struct trace_file *file, const struct stopper *stopper,
                        struct failure *failure)
 {

@@ -1,5 +1,5 @@
 /*
-** The event that places an annotation of the device. The annotation is in the step of that
+** Finds the event that places each annotation of the device. The annotation is in the step of that
 ** event, and is cut with the last step if that event is cut (T11, T13).
 */
 #ifndef TRACEDIFF_ANNOTATIONS_H
@@ -8,8 +8,7 @@
 #include "file/file.h"
 #include "base/sort.h"
 
-/* The `External id` of a user_annotation or gpu_user_annotation; kept only while its file is
-** read. */
+/* The `External id` of a user_annotation or gpu_user_annotation; kept during loading only. */
 struct external {
     int64_t id;
     uint32_t row;

@@ -11,7 +11,7 @@ void document_facts_take(struct trace_file *file, struct document *document)
     file->has_base = metadata->has_base;
     file->metadata = metadata->text;
     file->metadata_length = metadata->length;
-    metadata->text = NULL; /* a reader that goes on starts another one */
+    metadata->text = NULL; /* the next reader starts a new text */
     metadata->length = metadata->capacity = 0;
     file->outcome = document_outcome(document);
     file->events = document_events(document);

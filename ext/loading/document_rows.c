@@ -24,20 +24,20 @@ struct document_reading {
     struct trace_file *file;
     struct document *document;
     struct failure *failure;
-    bool ascend;                     /* a process is Ascend Hardware: flows are links */
+    bool ascend;                     /* one process is named Ascend Hardware: its flows are links */
     bool spans;                      /* the document has an X, B or E */
-    int64_t empty_event, empty_byte; /* the last {}: its position; byte 0: it is counted */
+    int64_t empty_event, empty_byte; /* position of the last {}; byte 0: already counted */
     struct names ids;                /* of flows, or of async events */
     struct group_names group_names;
     unsigned char *scratch; /* for decoded strings */
     size_t scratch_size;
-    struct known { /* what a form says; its stream is that of its last event */
+    struct known { /* what a form determines; the stream is from its latest event */
         uint32_t form;
         struct place place;
         uint32_t number; /* of the place */
         enum category category;
-        bool is_read; /* its events are of the part that is read (T7.6) */
-    } known[KNOWN]; /* of the forms met last; index: form % KNOWN */
+        bool is_read; /* its events belong to the part being read (T7.6) */
+    } known[KNOWN]; /* the latest forms; index: form % KNOWN */
 };
 
 /* Decodes the escapes of a text into `scratch`; false if out of memory. */
@@ -57,7 +57,7 @@ static bool decode(struct document_reading *reading, int64_t byte, struct proble
     return true;
 }
 
-/* The id of a string; false if out of memory. */
+/* Finds the id of a string; false if out of memory. */
 static inline bool intern(struct document_reading *reading, const struct token *token, int64_t byte,
                           uint32_t *id)
 {
@@ -70,7 +70,7 @@ static inline bool intern(struct document_reading *reading, const struct token *
     return *id != NAME_NONE || failure_memory(reading->failure);
 }
 
-/* As intern(), but NAME_NONE if the field is not text. */
+/* Like intern(), but gives NAME_NONE if the field is not a string. */
 static bool intern_text(struct document_reading *reading, const struct event *event,
                         enum event_field field, uint32_t *id)
 {
@@ -79,7 +79,7 @@ static bool intern_text(struct document_reading *reading, const struct event *ev
     return !token_is_text(token) || intern(reading, token, event->byte, id);
 }
 
-/* The id of an event's name, or NAME_NONE; false if out of memory. */
+/* Finds the id of an event's name, or NAME_NONE; false if out of memory. */
 static inline bool name_of(struct document_reading *reading, struct event *event, uint32_t *id)
 {
     if (event->known_name) {
@@ -94,8 +94,8 @@ static inline bool name_of(struct document_reading *reading, struct event *event
     return true;
 }
 
-/* The time of a string with escapes, or NUMBER_NONE. Out of memory sets the failure, at which
-** read_events() and read_flows() fail in the end. */
+/* The time in a string with escapes, or NUMBER_NONE. Running out of memory sets the failure, which
+** read_events() and read_flows() check at their end. */
 static __attribute__((cold)) int64_t escaped_time(struct document_reading *reading,
                                                   const struct token *token)
 {
@@ -116,7 +116,7 @@ static bool is_end(const struct trace_file *file, const struct event *event)
     return event->phase == 'E' || (event->phase == 'e' && file->async);
 }
 
-/* ts or dur (T1). NUMBER_NONE if it is not a time, which is a problem where a time is required. */
+/* Reads ts or dur (T1). Gives NUMBER_NONE for anything else, a problem if a time is required. */
 static int64_t time_of(struct document_reading *reading, const struct event *event,
                        enum event_field field)
 {
@@ -133,8 +133,8 @@ static int64_t time_of(struct document_reading *reading, const struct event *eve
     return NUMBER_NONE;
 }
 
-/* pid or tid as written in the file: an integer that fits is an integer, another number is its
-** text, a string is text, and anything else is absent. */
+/* Reads a pid or tid: integers that fit stay integers, other numbers become their text, strings are
+** text, and anything else is absent. */
 static bool identifier_of(struct document_reading *reading, const struct token *token, int64_t byte,
                           struct identifier *identifier)
 {
@@ -228,7 +228,7 @@ static bool take_track_name(struct document_reading *reading, struct event *even
     return true;
 }
 
-/* The number of what async events are paired by: process, category and id (T3.5). */
+/* The number that identifies the pair of an async event: its process, category and id (T3.5). */
 static bool async_of(struct document_reading *reading, const struct event *event,
                      const struct place *place, uint32_t *number)
 {
@@ -245,7 +245,7 @@ static bool async_of(struct document_reading *reading, const struct event *event
     return *number != NAME_NONE || failure_memory(reading->failure);
 }
 
-/* Keeps a B or E. They are paired when all have been read. */
+/* Keeps a B or E. They are paired after the last event. */
 static bool take_edge(struct loading *loading, struct edge edge)
 {
     if (!MEMORY_GROW(loading->edges, loading->edge_capacity, loading->edge_count + 1))
@@ -282,7 +282,7 @@ static bool take_external(struct loading *loading, struct event *event, enum cat
     return true;
 }
 
-/* The id of the value of a key of args, as text; NAME_NONE if there is none. */
+/* The id of the value of a key of args, as text; NAME_NONE without the key. */
 static bool value_in_args(struct document_reading *reading, const struct event *event,
                           const char *key, uint32_t *id)
 {
@@ -299,8 +299,7 @@ static bool value_in_args(struct document_reading *reading, const struct event *
     return *id != NAME_NONE || failure_memory(reading->failure);
 }
 
-/* Keeps the process group of the last row if that may be a collective which tells it (W1,
-** Q10.1). */
+/* Keeps the process group if the last row may be a collective that names one (W1, Q10.1). */
 static bool take_group(struct document_reading *reading, struct event *event,
                        enum category category)
 {
@@ -322,7 +321,7 @@ static bool take_group(struct document_reading *reading, struct event *event,
     return groups_add(file, row, category, values, reading->failure);
 }
 
-/* The same if it is a text. */
+/* Like value_in_args(), but only if the value is a string. */
 static bool text_in_args(struct document_reading *reading, const struct event *event,
                          const char *key, uint32_t *id)
 {
@@ -332,7 +331,7 @@ static bool text_in_args(struct document_reading *reading, const struct event *e
            value_in_args(reading, event, key, id);
 }
 
-/* Keeps what XLA says of the last row (T11, A17). */
+/* Keeps the facts that XLA wrote about the last row (T11, A17). */
 static bool take_xla(struct document_reading *reading, struct event *event)
 {
     struct trace_file *file = reading->file;
@@ -346,8 +345,8 @@ static bool take_xla(struct document_reading *reading, struct event *event)
            xla_add(file, op, module, NUMBER_NONE, reading->failure);
 }
 
-/* Looks for what stands for the stream and the correlation of an event without a category, which is
-** the last row (T9.8, T10.6), and for what XLA says of it. */
+/* For a last row without a category, finds its stream and correlation by their other keys (T9.8,
+** T10.6), and XLA's facts about it. */
 static __attribute__((noinline)) bool look_in_args(struct document_reading *reading,
                                                    struct event *event)
 {
@@ -422,7 +421,7 @@ static void skip(struct document_reading *reading, int64_t byte)
     reading->file->skipped++;
 }
 
-/* Counts the last {}, if that is to be done and it was not element `last` (T14). */
+/* Counts the last {} as a problem, unless it is counted or was the element `last` (T14). */
 static void skip_empty(struct document_reading *reading, int64_t last)
 {
     if (reading->empty_byte > 0 && reading->empty_event != last)
@@ -461,7 +460,7 @@ static bool read_events(struct document_reading *reading)
     return result == 0 && reading->failure->code == FAILURE_NONE;
 }
 
-/* Keeps the beginning or the end of a flow from an operator to device work (T10.7). */
+/* Keeps the start or the finish of a flow from an operator to device work (T10.7). */
 static bool take_flow(struct document_reading *reading, const struct event *event)
 {
     struct loading *loading = reading->loading;
@@ -491,8 +490,8 @@ static bool take_flow(struct document_reading *reading, const struct event *even
     return true;
 }
 
-/* Reads the document once more, for its flows: most come before the name of the process that makes
-** them links, and of other documents they are passed over. */
+/* Reads the document again for its flows. Most flows precede the process name that makes them
+** links, and documents without that name do not need them. */
 static bool read_flows(struct document_reading *reading)
 {
     const bool wanted[256] = {['s'] = true, ['f'] = true};
@@ -503,7 +502,7 @@ static bool read_flows(struct document_reading *reading)
                                        .idle = reading->loading->idle};
     struct event event;
     int result;
-    options.stopper.read = NULL; /* it has been read */
+    options.stopper.read = NULL; /* progress was reported the first time */
     document_close(reading->document);
     reading->document = document_open(reading->file->path, &options, reading->failure);
     if (!reading->document)
@@ -516,7 +515,7 @@ static bool read_flows(struct document_reading *reading)
     return result == 0 && reading->failure->code == FAILURE_NONE;
 }
 
-/* Whether the pid of the first event has a label: then all of the document tells the ranks. */
+/* Whether the pid of the first event has a label: then the ranks are known only at the end. */
 static bool begins_with_label(struct document_reading *reading)
 {
     struct event event;
@@ -527,7 +526,7 @@ static bool begins_with_label(struct document_reading *reading)
     return token_is_text(pid) && rank_label_length(pid->at, pid->length) > 0;
 }
 
-/* Reads a document without an X, B and E once more, with its async events instead (T3.5). */
+/* Reads a document without X, B and E again, and takes its async events (T3.5). */
 static bool read_async(struct document_reading *reading, const struct document_options *first)
 {
     struct trace_file *file = reading->file;
@@ -537,7 +536,7 @@ static bool read_async(struct document_reading *reading, const struct document_o
     wanted['b'] = wanted['e'] = file->phases['b'] = file->async = true;
     options.wanted = wanted;
     options.kept = NULL;
-    options.no_memo = true; /* ids are wanted */
+    options.no_memo = true; /* the ids are needed */
     options.stopper.read = NULL;
     struct identity identity = *document_identity(reading->document);
     document_close(reading->document);

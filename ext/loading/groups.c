@@ -6,11 +6,11 @@
 #include "file/kernel_type.h"
 #include "host_collective.h"
 
-/* What is known of a name. */
+/* The results known for a name. */
 enum collective_type {
-    WORK_ASKED = 1, /* as that of device work */
+    WORK_ASKED = 1, /* checked as a name of device work */
     WORK_IS = 2,
-    HOST_ASKED = 4, /* as that of an operator or an annotation of the host */
+    HOST_ASKED = 4, /* checked as a name of a host operator or annotation */
     HOST_IS = 8
 };
 
@@ -18,8 +18,7 @@ const char *const group_keys[GROUP_KEYS] = {"Process Group Ranks", "Process Grou
                                             "Process Group Description", "Collective name",
                                             "Src Rank", "Dst Rank"};
 
-/* Whether a name is that of a collective, of device work (K3) or of the host (Q10.1). False also if
-** out of memory. */
+/* Whether a name is a collective's (K3, Q10.1). False also if out of memory. */
 static bool is_collective(struct group_names *known, const struct names *names, uint32_t id,
                           bool on_host, struct failure *failure)
 {

@@ -8,18 +8,18 @@
 
 enum host_collective {
     HOST_NONE,
-    HOST_NAMED,    /* named for a library that runs on the host: `gloo:all_reduce` */
-    HOST_LAUNCH,   /* named for one that runs on the device: `nccl:all_reduce` */
-    HOST_DESCRIBED /* record_param_comms: only its args say what it is */
+    HOST_NAMED,    /* prefix of a library that runs on the host: `gloo:all_reduce` */
+    HOST_LAUNCH,   /* prefix of a library that runs on the device: `nccl:all_reduce` */
+    HOST_DESCRIBED /* record_param_comms: only its args name the collective */
 };
 
-/* What a name says, of an event that is an operator or an annotation of the host. */
+/* Classifies the name of a host operator or annotation. */
 enum host_collective host_collective_named(const struct name *name);
 
-/* The same of a row. */
+/* Classifies a row by its name and category. */
 enum host_collective host_collective_row(const struct trace_file *file, size_t row);
 
-/* Whether a name of a collective is that of a send or a receive. */
+/* Whether a collective's name is a send or a receive. */
 bool host_collective_is_pair(const struct name *name);
 
 /* Whether any name is HOST_NAMED. */

@@ -28,7 +28,7 @@ static void add_base_to(struct trace_file *file, size_t row)
     }
 }
 
-/* Extends the span of a file over the Es that count for it (T2), with times moved by `base`. */
+/* Extends the span of a file over the Es that count for it (T2), with times shifted by `base`. */
 static void span_ends(struct loading *loading, int64_t base)
 {
     for (size_t i = 0; i < loading->edge_count; i++) {
@@ -40,7 +40,7 @@ static void span_ends(struct loading *loading, int64_t base)
     }
 }
 
-/* Finds the span of a file anew, over the events that have a time. */
+/* Recomputes the span of a file from the events that have a time. */
 static void span_again(struct loading *loading)
 {
     struct trace_file *file = loading->file;
@@ -75,7 +75,7 @@ static bool add_base(struct loading *loading)
     return true;
 }
 
-/* Reads times that no event can have in another way (I1, I2). */
+/* Corrects impossible times (I1, I2). */
 static bool mend_times(struct loading *loading)
 {
     const struct file_health *health = &loading->file->health;
@@ -121,7 +121,7 @@ static bool ends_with(const char *path, const char *tail)
     return length >= tail_length && strcasecmp(path + length - tail_length, tail) == 0;
 }
 
-/* Finds the source of a file that is not a JSON document; NULL: it is one. */
+/* Finds the source of a file; NULL means a JSON document. */
 static bool find_source(const char *path, const struct row_source *const *sources,
                         const struct row_source **source, struct failure *failure)
 {
@@ -134,7 +134,7 @@ static bool find_source(const char *path, const struct row_source *const *source
     return done;
 }
 
-/* Makes the file of a loading. */
+/* Creates the file of a loading. */
 static bool begin(struct loading *loading, const char *path, const struct load_options *options,
                   const struct row_source *source, size_t part, bool by_zlib)
 {
@@ -152,16 +152,16 @@ static bool begin(struct loading *loading, const char *path, const struct load_o
     return true;
 }
 
-/* Completes a file that was read. */
+/* Derives the remaining data after reading. */
 static bool complete(struct loading *loading)
 {
-    if (loading->file->trouble.code == FAILURE_MEMORY) /* a cached file needs the text */
+    if (loading->file->trouble.code == FAILURE_MEMORY) /* cached files need the text */
         return failure_memory(loading->failure);
     loading->file->loaded = loading->whole;
     return !loading->whole || finish(loading);
 }
 
-/* Reads parts of a file, whole or what is known without their rows. A document has one. */
+/* Reads parts of a file: whole, or only the facts known without rows. Documents have one part. */
 static bool read_by(bool by_zlib, const char *path, const struct load_options *options, bool whole,
                     struct trace_file **files, const struct stopper *stopper, bool *unsure,
                     struct failure *failure)

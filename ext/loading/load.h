@@ -7,17 +7,17 @@
 #include "file/file.h"
 
 struct load_options {
-    /* By phase letter, the events that become rows besides X and B; NULL: none. */
+    /* by phase letter: events that become rows besides X and B; NULL: none */
     const bool *phases;
-    /* Read files that are not JSON documents, which are looked at in this order; NULL-terminated.
-    ** NULL: such files are not traces. */
+    /* Readers for files that are not JSON documents, tried in this order; NULL-terminated. NULL:
+    ** such files are not traces. */
     const struct row_source *const *sources;
-    const size_t *parts; /* of a database, which are loaded; NULL: the first */
+    const size_t *parts; /* parts of a database to load; NULL: the first */
     size_t part_count;
-    const struct trace_file *head; /* the same database, if it was looked at before; or NULL */
-    bool look;                     /* at a database only, whose parts are not known yet */
-    /* A thread of its own decompresses if one of these processors can be taken (ahead.h); NULL:
-    ** without. */
+    const struct trace_file *head; /* the same database from an earlier look; or NULL */
+    bool look;                     /* only look at a database, to find its parts */
+    /* A separate thread decompresses if one of these processors is free (ahead.h). NULL: only one
+    ** thread is used. */
     atomic_int *idle;
     struct memo **kept; /* as in struct document_options */
 };
@@ -27,12 +27,12 @@ struct load_options {
 struct trace_file *file_load(const char *path, const struct load_options *options,
                              const struct stopper *stopper, struct failure *failure);
 
-/* The same for options->parts, in one reading: a file for each, in `files`. */
+/* Reads each of options->parts into a file of `files`, in one pass. */
 bool parts_load(const char *path, const struct load_options *options, struct trace_file **files,
                 const struct stopper *stopper, struct failure *failure);
 
-/* Reads what tells the rank of a file, or that it is not a trace: a document up to its first event
-** or, if that does not tell, whole; the parts of a database. */
+/* Reads only enough to know the rank of a file, or that it is not a trace: a document up to its
+** first event, or all of it if the rank is still unknown; the parts of a database. */
 struct trace_file *file_peek(const char *path, const struct load_options *options,
                              const struct stopper *stopper, struct failure *failure);
 

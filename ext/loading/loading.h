@@ -1,5 +1,5 @@
 /*
-** A file while it is loaded: what a source of rows (row_source.h) fills in.
+** A file during loading, filled in by a source of rows (row_source.h).
 */
 #ifndef TRACEDIFF_LOADING_H
 #define TRACEDIFF_LOADING_H
@@ -11,21 +11,21 @@
 
 struct loading {
     struct trace_file *file;
-    bool whole;       /* false: what is known without the rows */
+    bool whole;       /* false: only the facts known without rows */
     bool look;        /* as in struct load_options */
     atomic_int *idle; /* as in struct load_options, like `kept` and `head` */
     struct memo **kept;
     const struct trace_file *head;
     const struct stopper *stopper;
     struct failure *failure;
-    bool unsure;        /* documents: to be read again by zlib */
-    struct edge *edges; /* B and E events that are still to be paired */
+    bool unsure;        /* zlib must read this document again */
+    struct edge *edges; /* B and E events that are not paired yet */
     size_t edge_count, edge_capacity;
     struct external *externals; /* of annotations */
     size_t external_count, external_capacity;
     struct flow *flows; /* from operators to device work */
     size_t flow_count, flow_capacity;
-    struct bond *bonds; /* the same by numbers that both share */
+    struct bond *bonds; /* links by a number that both events share */
     size_t bond_count, bond_capacity;
 };
 
@@ -36,7 +36,7 @@ struct new_row {
     int64_t event;
     int64_t byte; /* for problems; 0: unknown */
     unsigned char phase;
-    bool own_span; /* of category Trace */
+    bool own_span; /* category Trace */
 };
 
 /* Whether the end of an event overflows 64 bits (T1). */
@@ -46,7 +46,7 @@ static inline bool never_ends(int64_t ts, int64_t dur)
     return ts != NUMBER_NONE && dur != NUMBER_NONE && __builtin_add_overflow(ts, dur, &end);
 }
 
-/* A duration, or NUMBER_NONE if it is none (T1, T4). */
+/* Checks a duration: NUMBER_NONE if it is invalid (T1, T4). */
 static inline __attribute__((always_inline)) int64_t
 loading_duration(struct trace_file *file, int64_t ts, int64_t dur, int64_t byte)
 {
@@ -72,8 +72,8 @@ static inline __attribute__((always_inline)) void loading_span(struct trace_file
         file->last = end;
 }
 
-/* Makes room for another row, and for as many as are `expected` in all, but at most 128 times as
-** many as there are, at first 1,024; and at least for a quarter more. */
+/* Makes room for another row. The new capacity is `expected`, the total number of rows, within
+** limits: at most 128 times the present count (at first 1,024), at least a quarter more than it. */
 static inline bool loading_reserve(struct loading *loading, double expected)
 {
     enum { FIRST = 1024, MOST_TIMES = 128 };
@@ -88,7 +88,7 @@ static inline bool loading_reserve(struct loading *loading, double expected)
            failure_memory(loading->failure);
 }
 
-/* Adds a row, for which there is room. */
+/* Adds a row; the caller has reserved room. */
 static inline __attribute__((always_inline)) bool loading_add(struct loading *loading,
                                                               const struct new_row *new)
 {

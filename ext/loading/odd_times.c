@@ -6,7 +6,7 @@
 #include "file/kernel_type.h"
 #include "read_again.h"
 
-/* Whether a row is an event that takes time. */
+/* Whether a row is an event with a duration. */
 static bool is_timed(const struct trace_file *file, size_t row)
 {
     unsigned char phase = row_place(&file->columns, row)->phase;
@@ -54,7 +54,7 @@ bool untimed_find(struct loading *loading)
     return true;
 }
 
-/* Whether a row is work of a queue (I1). */
+/* Whether a row is work in a queue (I1). */
 static bool is_queued(const struct trace_file *file, size_t row)
 {
     return file->columns.kind[row] == KIND_WORK && file->columns.dur[row] >= 0 &&
@@ -62,7 +62,7 @@ static bool is_queued(const struct trace_file *file, size_t row)
            (row_is(file, row, CATEGORY_KERNEL) || row_is(file, row, CATEGORY_COPY));
 }
 
-/* Work of a queue. */
+/* Work in a queue. */
 struct queued {
     int64_t start, end, correlation, context;
     uint32_t track, row;
@@ -83,7 +83,7 @@ static bool same_queue(const struct queued *a, const struct queued *b)
     return a->track == b->track && a->context == b->context;
 }
 
-/* All work of queues, by queue and start; NULL on failure. */
+/* All work in queues, by queue and start; NULL on failure. */
 static struct queued *list_queued(const struct loading *loading, size_t *count)
 {
     const struct trace_file *file = loading->file;
@@ -118,7 +118,7 @@ static struct queued *list_queued(const struct loading *loading, size_t *count)
     return NULL;
 }
 
-/* The earliest end of work that starts later, and that of another correlation. */
+/* The earliest end among later work, and the earliest end with another correlation. */
 struct earliest {
     int64_t end, correlation, other;
 };
@@ -138,7 +138,7 @@ static void take_end(struct earliest *earliest, int64_t end, int64_t correlation
     }
 }
 
-/* The earliest end by which work is measured that starts at an instant. */
+/* The earliest end that limits work with this correlation. */
 static int64_t first_end(const struct earliest *earliest, int64_t correlation)
 {
     bool own = correlation > 0 && correlation == earliest->correlation;
@@ -156,12 +156,12 @@ struct started {
     uint32_t row;
 };
 
-/* Whether work of a thread ends too long after later work, whatever its context and type. */
+/* Whether work of a thread ends too long after later work, regardless of context and type. */
 static bool may_overrun(const struct loading *loading, bool *may)
 {
     struct thread_ends {
-        int64_t start; /* of the work seen last */
-        struct earliest before, all; /* of what starts later; with what starts then */
+        int64_t start; /* of the previous work */
+        struct earliest before, all; /* of later starts; of these and this start */
     } *threads = memory_items(loading->file->tracks.count, sizeof *threads);
     const struct trace_file *file = loading->file;
     const struct columns *columns = &file->columns;
@@ -198,8 +198,7 @@ static bool may_overrun(const struct loading *loading, bool *may)
     return done;
 }
 
-/* Marks the work of a queue that ends more than `most` ns after later work (I1.1); returns how
-** much. */
+/* Marks work in a queue that ends over `most` ns after later work (I1.1); returns its count. */
 static size_t mark_overruns(struct queued *work, size_t count, int64_t most)
 {
     struct earliest earliest = NOTHING_LATER;
@@ -218,7 +217,7 @@ static size_t mark_overruns(struct queued *work, size_t count, int64_t most)
     return marked;
 }
 
-/* Marks what is too long in all queues; `*any`: there is such. */
+/* Marks overlong work in all queues. `*any` says whether there is some. */
 static bool mark_queues(const struct loading *loading, struct queued *work, size_t count, bool *any)
 {
     *any = false;
@@ -245,7 +244,7 @@ static int64_t latest_start(const struct trace_file *file)
     return latest;
 }
 
-/* Whether an instant is too long after the end of the recording (I2). */
+/* Whether a time is too long after the end of the recording (I2). */
 static bool is_beyond(const struct trace_file *file, int64_t end, int64_t ts)
 {
     wide_time after = (wide_time)ts - end;
@@ -265,8 +264,7 @@ static bool is_step_name(const struct trace_file *file, size_t row)
            name_is_step(&file->names.items[name]);
 }
 
-/* Keeps events that end too long after the end of the recording. Of these, those of the host lose
-** their duration. */
+/* Keeps events that end too long after the recording. Host events lose their duration. */
 static bool find_beyond(struct loading *loading, struct read_again *again)
 {
     struct trace_file *file = loading->file;
@@ -306,7 +304,7 @@ static bool sort_odd(const struct loading *loading)
                       loading->stopper, loading->failure);
 }
 
-/* Finds the contexts of work, and what is too long in the queues that these make. */
+/* Finds the contexts of work, and the overlong work in the queues of these contexts. */
 static bool mark_by_context(struct loading *loading, struct read_again *again, struct queued *work,
                             size_t count)
 {
@@ -320,7 +318,7 @@ static bool mark_by_context(struct loading *loading, struct read_again *again, s
            mark_queues(loading, work, count, &any);
 }
 
-/* Finds what is too long in queues, and keeps it. */
+/* Finds and keeps the overlong work in queues. */
 static bool find_overruns(struct loading *loading, struct read_again *again, struct queued **work,
                           size_t *count)
 {
@@ -344,7 +342,7 @@ static bool find_overruns(struct loading *loading, struct read_again *again, str
     return done && sort_odd(loading);
 }
 
-/* The duration of work by its name. */
+/* The duration and name of work. */
 struct named_time {
     uint32_t name;
     int64_t dur;
@@ -364,8 +362,7 @@ static bool is_odd(const struct file_health *health, uint32_t row)
     return i < health->odd_count && health->odd[i].row == row;
 }
 
-/* The durations of the other work that has the name of work that is too long, in order; NULL on
-** failure. */
+/* The sorted durations of other work with the names of overlong work; NULL on failure. */
 static struct named_time *list_times(const struct loading *loading, size_t *count)
 {
     const struct trace_file *file = loading->file;
@@ -397,7 +394,7 @@ static struct named_time *list_times(const struct loading *loading, size_t *coun
     return NULL;
 }
 
-/* The lower median of the durations of a name, or NUMBER_NONE. */
+/* The lower median of a name's durations, or NUMBER_NONE. */
 static int64_t median_of(const struct named_time *times, size_t count, uint32_t name)
 {
     size_t first = 0, end = 0;
@@ -407,7 +404,7 @@ static int64_t median_of(const struct named_time *times, size_t count, uint32_t 
                                              : times[first + (end - first - 1) / 2].dur;
 }
 
-/* How long it is until the next start in the queue of work, or NUMBER_NONE. */
+/* The time until the next start in the same queue, or NUMBER_NONE. */
 static int64_t until_next(const struct queued *work, size_t count, size_t i)
 {
     size_t next = i + 1;
@@ -419,8 +416,7 @@ static int64_t until_next(const struct queued *work, size_t count, size_t i)
     return known ? ns : NUMBER_NONE;
 }
 
-/* Gives work that is too long the duration that others of its name have, or the time until the
-** next start (I1.3). */
+/* Gives overlong work the typical duration of its name, or the time until the next start (I1.3). */
 static bool shorten(struct loading *loading, const struct queued *work, size_t count)
 {
     struct trace_file *file = loading->file;

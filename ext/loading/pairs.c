@@ -4,10 +4,9 @@
 
 #define NOBODY UINT32_MAX
 
-/* An open B. It is in two lists: the open ones of the thread, and those of its name. Indices are
-** those of the edges. */
+/* An open B, in the lists of its thread and of its name. Indices are edge numbers. */
 struct open_begin {
-    uint32_t outer, inner; /* in the thread's list: the next one outwards, the next one inwards */
+    uint32_t outer, inner; /* neighbours in the thread's list */
     uint32_t outer_of_name;
 };
 
@@ -20,7 +19,7 @@ static int edge_order(const void *a, const void *b)
 
 struct begin_stack {
     struct open_begin *open; /* by index of the edge */
-    uint32_t *inner_of_name; /* by name id + 1, because index 0 is for events without a name */
+    uint32_t *inner_of_name; /* by name id + 1; index 0 is for events without a name */
     uint32_t innermost;
 };
 

@@ -17,7 +17,7 @@ struct edge {
     int64_t byte; /* byte of the document, from 1 */
     uint32_t track;
     uint32_t name; /* id, or NAME_NONE */
-    uint32_t row;  /* of a B; ROW_NONE for an E */
+    uint32_t row;  /* the row of a B; ROW_NONE for an E */
     bool own_span; /* category Trace; pairs_find() also marks an E that closes such a B */
 };
 

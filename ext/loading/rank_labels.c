@@ -15,7 +15,7 @@ size_t rank_label_length(const unsigned char *text, size_t length)
                : 0;
 }
 
-/* The name of a pid, if it has a label, whose length it gives; else NULL. */
+/* The name of a pid, and the length of its label; NULL without a label. */
 static const struct name *labelled(const struct trace_file *file, const struct identifier *pid,
                                    size_t *length)
 {
@@ -31,7 +31,7 @@ static int label_order(const void *a, const void *b)
     return text_order(*(char *const *)a, *(char *const *)b);
 }
 
-/* Keeps sorted labels as those of a file, each once. */
+/* Keeps sorted labels in a file, without duplicates. */
 static bool keep(struct loading *loading, char *const *labels, size_t count)
 {
     struct trace_file *file = loading->file;

@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "reader/event_values.h"
 
-/* Takes what an event tells; `*row` is the first one that may be its own. */
+/* Takes the facts of an event. `*row` is the first row that may be its own. */
 static void take_event(const struct trace_file *file, const struct event *event, size_t *row,
                        struct read_again *again)
 {
@@ -44,7 +44,7 @@ bool read_again(struct loading *loading, struct read_again *again)
         return failure_memory(loading->failure);
     for (size_t i = 0; i < file->columns.count; i++)
         again->contexts[i] = NUMBER_NONE;
-    options.stopper.read = NULL; /* it has been read */
+    options.stopper.read = NULL; /* progress was reported the first time */
     struct document *document = document_open(file->path, &options, loading->failure);
     while (document && (result = document_next(document, &event, loading->failure)) > 0)
         take_event(file, &event, &row, again);
