@@ -19,7 +19,7 @@ static struct perfetto_clock *find(struct perfetto_clocks *clocks, uint32_t id)
     return NULL;
 }
 
-/* The time of a clock that shows something; NUMBER_NONE beyond 64 bits. */
+/* The trace's time when a clock reads `shown`; NUMBER_NONE beyond 64 bits. */
 static int64_t time_at(const struct perfetto_clock *clock, int64_t shown)
 {
     int64_t ns;
@@ -48,12 +48,12 @@ static struct perfetto_clock read_clock(struct protobuf message)
     return clock;
 }
 
-/* Keeps a clock; beyond CLOCKS_KEPT only those that are there. False if out of memory. */
+/* Keeps a clock; after CLOCKS_KEPT, only updates known ones. False if out of memory. */
 static bool keep(struct perfetto_clocks *clocks, const struct perfetto_clock *clock)
 {
     struct perfetto_clock *to = find(clocks, clock->id);
     if (!to && clocks->count < CLOCKS_KEPT) {
-        size_t size = (clocks->count + 1) * sizeof *clocks->items; /* no more: a million have one */
+        size_t size = (clocks->count + 1) * sizeof *clocks->items; /* most need just one */
         if (!memory_assign(&clocks->items, memory_resize(clocks->items, size)))
             return false;
         to = &clocks->items[clocks->count++];
@@ -80,14 +80,14 @@ static bool read_snapshot(struct protobuf snapshot, struct perfetto_clocks *show
     return true;
 }
 
-/* The time of the trace's clock at a snapshot; NUMBER_NONE. */
+/* The trace's time at a snapshot; NUMBER_NONE if unknown. */
 static int64_t time_of_snapshot(struct trace_clock *clock, struct perfetto_clocks *shown)
 {
     int64_t now = NUMBER_NONE;
     struct perfetto_clock *of_trace = find(shown, clock->primary);
     if (of_trace && !__builtin_mul_overflow(of_trace->shown, of_trace->unit, &now))
         of_trace->incremental = false;
-    for (size_t i = 0; i < shown->count && now == NUMBER_NONE; i++) { /* by way of another clock */
+    for (size_t i = 0; i < shown->count && now == NUMBER_NONE; i++) { /* by another clock */
         const struct perfetto_clock *known = find(&clock->all, shown->items[i].id);
         if (known)
             now = time_at(known, shown->items[i].shown);
@@ -95,7 +95,7 @@ static int64_t time_of_snapshot(struct trace_clock *clock, struct perfetto_clock
     return now;
 }
 
-/* Keeps the clocks of a snapshot at a time. */
+/* Keeps the clocks of a snapshot taken at a time. */
 static bool keep_all(struct trace_clock *clock, struct perfetto_clocks *own,
                      struct perfetto_clocks *shown, int64_t now)
 {

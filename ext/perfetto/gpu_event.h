@@ -1,16 +1,16 @@
 /*
-** What Perfetto's packets say of a GPU: stages of its work, and counters.
+** GPU data in Perfetto's packets: stages of its work, and counters.
 **
-** 1. A stage is device work. PyTorch's stages are what Kineto calls them: kernel, gpu_memcpy,
-**    gpu_memset, gpu_user_annotation, graph_event_node, graph_host_node; any other is a kernel.
-** 2. Its name is its own, else that of its kernel, else that of the stage.
+** 1. A stage is device work. PyTorch's stages have Kineto's names: kernel, gpu_memcpy, gpu_memset,
+**    gpu_user_annotation, graph_event_node, graph_host_node. Any other stage is a kernel.
+** 2. The name is the event's own, else its kernel's, else the stage's.
 */
 #ifndef TRACEDIFF_GPU_EVENT_H
 #define TRACEDIFF_GPU_EVENT_H
 
 #include "track_event.h"
 
-/* Fields of the event of a stage. */
+/* Fields of a stage event. */
 enum {
     STAGE_EVENT_ID = 1,
     STAGE_DURATION,
@@ -27,7 +27,7 @@ enum {
     STAGE_LAUNCH
 };
 
-/* An extra datum: a name and a text; NULL if one is not there. */
+/* An extra datum: a name and a text. Each is NULL if missing. */
 struct extra_field {
     const unsigned char *name, *value;
     size_t name_length, length;
@@ -35,10 +35,10 @@ struct extra_field {
 
 struct extra_field extra_read(struct protobuf message);
 
-/* A counter: its number and value. */
+/* A counter: its id and value. */
 struct counter_field {
     uint32_t id;
-    struct protobuf_field value; /* number 2 is an integer, 3 a double, 0: none */
+    struct protobuf_field value; /* number 2: integer; 3: double; 0: none */
 };
 
 struct counter_field counter_read(struct protobuf message);

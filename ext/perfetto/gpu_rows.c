@@ -1,22 +1,22 @@
 /*
-** Stages of a GPU's work, and its counters, as rows (U11).
+** Turns GPU stages and counters into rows (U11).
 */
 #include "gpu_event.h"
 #include "perfetto_reading.h"
 #include "text/ascii.h"
 
-/* What is read of the event of a stage. */
+/* The fields read from a stage event. */
 struct stage_reading {
     struct perfetto_row row;
     uint64_t id;
-    struct event_key key; /* the stream is the one that extra data say */
-    bool is_old;          /* its names are by position, and may be in it */
+    struct event_key key; /* the stream comes from the extra data */
+    bool is_old;          /* its names are by position and may be in the event itself */
 };
 
-/* Forms of what is here. */
+/* Forms of event keys in this file. */
 enum { STAGES = 1 << 10, OLD_STAGES = 1 << 11, COUNTERS = 1 << 12 };
 
-/* Keeps the names that an old event itself specifies. */
+/* Keeps the names from an old event's own specifications. */
 static bool take_specifications(struct perfetto_reading *reading, const struct packet *packet,
                                 struct protobuf message)
 {
@@ -40,7 +40,7 @@ static bool take_specifications(struct perfetto_reading *reading, const struct p
     return true;
 }
 
-/* Passes over extra data whose names are not looked for. */
+/* Skips extra data with other names. */
 static inline void pass_extra(struct protobuf *message, struct named named)
 {
     enum { KEY = STAGE_EXTRA << 3 | PROTOBUF_BYTES, NAME_KEY = 1 << 3 | PROTOBUF_BYTES };
@@ -64,7 +64,7 @@ static void note_extra(struct stage_reading *stage, const struct protobuf_field 
         stage->key.stream = value;
 }
 
-/* Notes the fields that PyTorch's stages begin with. */
+/* Notes the fields at the start of PyTorch's stages. */
 static inline void note_head(struct stage_reading *stage, struct protobuf *message)
 {
     uint64_t value;
@@ -77,7 +77,7 @@ static inline void note_head(struct stage_reading *stage, struct protobuf *messa
     protobuf_number(message, STAGE_STAGE << 3, &stage->key.cat);
 }
 
-/* Notes a field of the event of a stage. */
+/* Notes a field of a stage event. */
 static inline bool note_field(struct perfetto_reading *reading, struct stage_reading *stage,
                               const struct protobuf_field *field)
 {
@@ -122,7 +122,7 @@ static inline bool note_field(struct perfetto_reading *reading, struct stage_rea
     return true;
 }
 
-/* Rule 1: the category of a stage, by the id of its name. */
+/* Rule 1: the category of a stage, from its name id. */
 static bool category_of_stage(struct perfetto_reading *reading, uint32_t stage, uint32_t *cat)
 {
     static const struct {
@@ -140,7 +140,7 @@ static bool category_of_stage(struct perfetto_reading *reading, uint32_t stage, 
     return reading_name(reading, found, strlen(found), cat);
 }
 
-/* The lane of a queue, by the id of its name, and its stream. */
+/* The lane and stream of a queue, from its name id. */
 static bool lane_of(struct perfetto_reading *reading, int64_t gpu, uint32_t queue, uint32_t *index,
                     int64_t *stream)
 {
@@ -157,7 +157,7 @@ static bool lane_of(struct perfetto_reading *reading, int64_t gpu, uint32_t queu
     return true;
 }
 
-/* Goes to the next of the extra data that may tell a process group. */
+/* Advances to the next extra datum that may name a process group. */
 static bool next_extra(const struct perfetto_reading *reading, const struct packet *packet,
                        struct protobuf *message, struct arg_text *arg)
 {
@@ -176,7 +176,7 @@ static bool next_extra(const struct perfetto_reading *reading, const struct pack
     }
 }
 
-/* Takes the names that an old event has itself, and those of its queue and stage. */
+/* Takes the names in an old event itself, and the names of its queue and stage. */
 static bool take_own_names(struct perfetto_reading *reading, const struct packet *packet,
                            uint32_t *queue, uint32_t *stage)
 {
@@ -197,7 +197,7 @@ static bool take_own_names(struct perfetto_reading *reading, const struct packet
     return true;
 }
 
-/* Says of what kind a stage is. */
+/* Finds the kind of a stage. */
 static bool tell_kind(struct perfetto_reading *reading, const struct packet *packet,
                       struct event_kind *kind)
 {
@@ -262,7 +262,7 @@ bool take_render_stage(struct perfetto_reading *reading, const struct packet *pa
             reading_bond(reading, stage.id, BOND_SUBMISSION));
 }
 
-/* Says of what kind a counter is. */
+/* Finds the kind of a counter. */
 static bool tell_counter(struct perfetto_reading *reading, struct interned_key named,
                          struct event_kind *kind)
 {

@@ -31,7 +31,7 @@ static bool is_item(const void *wanted, uint32_t i)
            key->sequence == other->sequence;
 }
 
-/* Whether an item is of a state that was cleared. */
+/* Whether an item is from a cleared state. */
 static bool is_stale(const struct interned *interned, const struct interned_item *item)
 {
     return item->generation != interned->states[item->key.sequence].generation;
@@ -49,7 +49,7 @@ bool interned_text(struct interned *interned, const void *text, size_t length, u
            failure_set(failure, FAILURE_DAMAGE, "more than 256 MiB of interned texts");
 }
 
-/* Drops the items of states that were cleared. */
+/* Drops the items of cleared states. */
 static void sweep(struct interned *interned)
 {
     size_t kept = 0;

@@ -27,7 +27,7 @@ void json_word(struct json_text *json, const char *word)
     json_put(json, word, strlen(word));
 }
 
-/* Whether a text can stand between quotes as it is. */
+/* Whether a text needs no escapes. */
 static bool is_plain(const unsigned char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -63,7 +63,7 @@ void json_quoted(struct json_text *json, const void *text, size_t length)
 {
     json_put(json, "\"", 1);
     if (json->full) {
-        return; /* one text may be written very often */
+        return; /* saves escaping one long text again and again */
     } else if (is_plain(text, length)) {
         json_put(json, text, length);
     } else {
@@ -123,8 +123,8 @@ static void multiply(struct long_decimal *decimal, uint32_t by)
         decimal->limbs[decimal->count++] = (uint32_t)carry;
 }
 
-/* Writes all digits of a positive number without leading zeros; returns how many. The number is
-** they, times 10 to the power of `*exponent`. */
+/* Writes all digits of a positive number without leading zeros and returns their count. The number
+** equals the digits times 10 to the power of `*exponent`. */
 static size_t digits_of(double value, char digits[DIGITS], int *exponent)
 {
     enum { BITS = 53 };
@@ -132,7 +132,7 @@ static size_t digits_of(double value, char digits[DIGITS], int *exponent)
     uint64_t mantissa = (uint64_t)ldexp(frexp(value, &power), BITS);
     struct long_decimal decimal = {{(uint32_t)(mantissa % LIMB), (uint32_t)(mantissa / LIMB)}, 2};
     power -= BITS;
-    *exponent = power < 0 ? power : 0; /* halves are fives of the next digit */
+    *exponent = power < 0 ? power : 0; /* n / 2^k = n * 5^k / 10^k */
     for (int i = 0; i < abs(power); i++)
         multiply(&decimal, power < 0 ? 5 : 2);
     size_t length = decimal.count * LIMB_DIGITS, zeros = 0;
@@ -145,7 +145,7 @@ static size_t digits_of(double value, char digits[DIGITS], int *exponent)
     return length - zeros;
 }
 
-/* Rounds digits to so many, without the zeros at their end; returns how many are left. */
+/* Rounds to `most` digits, drops trailing zeros, and returns the number of digits left. */
 static size_t round_digits(char *digits, size_t length, size_t most, int *exponent)
 {
     if (length > most) {
@@ -156,7 +156,7 @@ static size_t round_digits(char *digits, size_t length, size_t most, int *expone
             up = digits[i - 1] == '9';
             digits[i - 1] = up ? '0' : (char)(digits[i - 1] + 1);
         }
-        if (up) { /* all were nines */
+        if (up) { /* all digits were nines */
             digits[0] = '1';
             *exponent += 1;
         }
@@ -166,8 +166,8 @@ static size_t round_digits(char *digits, size_t length, size_t most, int *expone
     return length;
 }
 
-/* Whether at most 15 digits are a number: both sides are exact, so that the result is rounded once
-** (for powers of 10 up to 22). */
+/* Whether up to 15 digits give exactly this double. Both operands are exact for powers of 10 up to
+** 22, so the result is rounded only once. */
 static bool is_number(const char *digits, size_t length, int exponent, double value)
 {
     enum { MOST = 22 };
@@ -201,7 +201,7 @@ void json_double(struct json_text *json, double value)
         length = digits_of(fabs(value), digits, &exponent);
         length = round_digits(digits, length, LONG, &exponent);
     }
-    int point = (int)length + exponent; /* digits before the point */
+    int point = (int)length + exponent; /* number of digits before the point */
     if (point > WIDEST || point < -5) {
         json_put(json, digits, 1);
         json_put(json, ".", length > 1);

@@ -77,7 +77,7 @@ static const struct lane *parent_of(const struct lanes *lanes, const struct lane
     return i == UINT32_MAX ? NULL : &lanes->items[i];
 }
 
-/* Rule 1. */
+/* Applies rule 1. */
 static struct track track_of(const struct lanes *lanes, const struct lane *lane)
 {
     enum { DEEPEST = 64 };
@@ -96,7 +96,7 @@ static struct track track_of(const struct lanes *lanes, const struct lane *lane)
     return track;
 }
 
-/* Tells a process and a thread by their names (T9). */
+/* Names a process and a thread (T9). */
 static bool tell_names(const struct lane *lane, const struct track *track, struct trace_file *file)
 {
     const struct name *names = file->names.items;
@@ -119,7 +119,7 @@ static bool tell_names(const struct lane *lane, const struct track *track, struc
     return true;
 }
 
-/* The track of a lane that is not one of packets'. */
+/* Finds the track of a lane that no packet describes. */
 static bool own_track(const struct lane *lane, const struct packets *packets,
                       struct trace_file *file, struct track *track)
 {
@@ -167,7 +167,7 @@ bool lanes_resolve(const struct lanes *lanes, const struct packets *packets,
     }
     for (size_t i = 0; done && i < places->count; i++)
         places->items[i].track = tracks[places->items[i].track];
-    table_clear(&places->table); /* it is of the lanes */
+    table_clear(&places->table); /* its keys are lanes */
     memory_free(tracks);
     return done || failure_memory(failure);
 }

@@ -27,13 +27,13 @@ enum {
 
 enum { FLAG_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
 
-/* What a packet has besides its content. */
+/* The fields of a packet other than its content. */
 struct envelope {
     uint64_t timestamp;
     uint32_t sequence, clock;
     unsigned flags;
     bool has_timestamp, has_clock, dropped, compressed;
-    bool has_state; /* one of these three is there */
+    bool has_state; /* one of the next three fields exists */
     struct protobuf interned, defaults, snapshot;
 };
 
@@ -79,7 +79,7 @@ static bool is_sequence(const void *wanted, uint32_t i)
     return of->packets->sequences[i].id == of->id;
 }
 
-/* Finds the sequence of a packet, which is added if it is new. */
+/* Finds the sequence of a packet, and adds new sequences. */
 static bool find_sequence(struct packets *packets, uint32_t id, uint32_t *index,
                           struct failure *failure)
 {
@@ -112,7 +112,7 @@ static void take_content(struct packet *packet, enum packet_kind kind,
     packet->message = protobuf_inner(field);
 }
 
-/* Takes what a packet says of its sequence. */
+/* Takes a field about the packet's sequence. */
 static void take_part(struct envelope *envelope, struct protobuf *part,
                       const struct protobuf_field *field)
 {
@@ -185,11 +185,11 @@ static void read_number(struct envelope *envelope, const struct protobuf_field *
     }
 }
 
-/* Members of InternedData, and where their texts are. */
+/* Members of InternedData, and the location of their texts. */
 static const struct {
     uint32_t field;
     enum interned_kind kind;
-    uint32_t text, second; /* of these two fields the first that is there */
+    uint32_t text, second; /* the first existing one of these two fields */
 } interned_fields[] = {{1, INTERNED_CATEGORY, 2, 2},     {2, INTERNED_EVENT_NAME, 2, 2},
                        {3, INTERNED_ARG_NAME, 2, 2},     {29, INTERNED_ARG_TEXT, 2, 2},
                        {24, INTERNED_STAGE, 2, 2},       {1000, INTERNED_KERNEL, 3, 2},
@@ -197,7 +197,7 @@ static const struct {
 
 enum { INTERNED_COUNTERS_FIELD = 47 };
 
-/* Keeps an entry that is a number and a text. */
+/* Keeps an entry with a number and a text. */
 static bool take_text(struct packets *packets, uint32_t sequence, size_t which,
                       struct protobuf entry, struct failure *failure)
 {
@@ -306,7 +306,7 @@ static void take_defaults(struct packet_sequence *sequence, struct protobuf defa
         }
 }
 
-/* Takes what a packet says of its sequence. */
+/* Updates the state of a packet's sequence. */
 static bool take_state(struct packets *packets, const struct envelope *envelope, uint32_t index,
                        struct failure *failure)
 {
@@ -330,7 +330,7 @@ static bool take_state(struct packets *packets, const struct envelope *envelope,
     return !envelope->interned.at || take_interned(packets, index, envelope->interned, failure);
 }
 
-/* Whether a message is whole, as far as its own fields go. */
+/* Parses the top-level fields of a packet; false if the message is broken. */
 static bool read_envelope(struct protobuf message, struct envelope *envelope, struct packet *packet)
 {
     struct protobuf_field field;
@@ -342,7 +342,7 @@ static bool read_envelope(struct protobuf message, struct envelope *envelope, st
     return !message.broken;
 }
 
-/* The events that a packet is: of counters, each of them. */
+/* The number of events in a packet: one per counter. */
 static int64_t events_of_packet(const struct packet *packet)
 {
     struct protobuf message = packet->message;
@@ -355,8 +355,8 @@ static int64_t events_of_packet(const struct packet *packet)
     return counters > 0 ? counters : 1;
 }
 
-/* Reads the time and the sequence that a packet begins with, if that is `plain`. Returns the byte
-** after them; NULL if it does not begin so. */
+/* Reads a time and the sequence `plain` at the start of a packet. Returns the byte after them; NULL
+** if the packet starts differently. */
 static inline const unsigned char *read_head(struct packets *packets, const unsigned char *at,
                                              const unsigned char *end, uint64_t *timestamp)
 {
@@ -384,8 +384,8 @@ static inline const unsigned char *read_head(struct packets *packets, const unsi
     return at;
 }
 
-/* Reads a packet that is just a time, the sequence `plain`, flags or none, and a track
-** event, a stage or counters, in this order, as most are. False if it is another one. */
+/* Reads a packet in the most common form: only a time, the sequence `plain`, optional flags, and a
+** track event, a stage or counters, in this order. False for any other packet. */
 static inline __attribute__((always_inline)) bool
 read_plain(struct packets *packets, const struct protobuf_field *field, struct packet *packet)
 {
@@ -394,7 +394,7 @@ read_plain(struct packets *packets, const struct protobuf_field *field, struct p
         EVENT_KEY = OF_TRACK_EVENT << 3 | PROTOBUF_BYTES,
         STAGE_KEY = (OF_RENDER_STAGE & 15) << 3 | PROTOBUF_BYTES | 0x80,
         COUNTERS_KEY = (OF_COUNTERS & 15) << 3 | PROTOBUF_BYTES | 0x80,
-        SECOND = OF_COUNTERS >> 4 /* byte of both keys */
+        SECOND = OF_COUNTERS >> 4 /* second byte of both keys */
     };
     const unsigned char *at = field->at, *end = at + field->value;
     enum packet_kind kind;
@@ -423,7 +423,7 @@ read_plain(struct packets *packets, const struct protobuf_field *field, struct p
     return true;
 }
 
-/* Reads a packet, which is in memory. 1; 0 if it is skipped; -1 on failure. */
+/* Reads a packet from memory. Returns 1; 0 for a skipped packet; -1 on failure. */
 static __attribute__((noinline)) int read_packet(struct packets *packets,
                                                  const struct protobuf_field *field,
                                                  struct packet *packet, struct failure *failure)
@@ -469,7 +469,7 @@ bool packets_too_many(struct packets *packets, int64_t byte, struct failure *fai
     return true;
 }
 
-/* Goes to the next packet, which is then in memory. PROTOBUF_END at the end. */
+/* Loads the next packet into memory. PROTOBUF_END at the end. */
 static enum protobuf_step next_packet(struct packets *packets, struct protobuf_field *field,
                                       struct failure *failure)
 {
@@ -488,7 +488,7 @@ static enum protobuf_step next_packet(struct packets *packets, struct protobuf_f
     }
 }
 
-/* Notes whether packets of the sequence that was met last can be read by read_plain(). */
+/* Notes whether read_plain() can read packets of the latest sequence. */
 static void note_plain(struct packets *packets)
 {
     const struct packet_sequence *sequence =
@@ -497,7 +497,7 @@ static void note_plain(struct packets *packets)
     packets->has_head = false;
 }
 
-/* As packets_next(), of any packet; the first one may have been taken. */
+/* Like packets_next(), for any form of packet. `taken`: `field` already holds the first one. */
 static __attribute__((noinline)) int next_of_any(struct packets *packets,
                                                  struct protobuf_field *field, bool taken,
                                                  struct packet *packet, struct failure *failure)
@@ -531,7 +531,7 @@ int packets_next(struct packets *packets, struct packet *packet, struct failure 
     return next_of_any(packets, &field, taken, packet, failure);
 }
 
-/* Messages of other formats that begin so, as a profile of XLA, have only lower fields. */
+/* Messages of similar formats, such as a profile of XLA, have only lower fields. */
 bool packets_are(const unsigned char *bytes, size_t length)
 {
     struct protobuf_field field;
@@ -546,7 +546,7 @@ bool packets_are(const unsigned char *bytes, size_t length)
     bool whole = size <= (uint64_t)(end - at);
     struct protobuf packet = protobuf_message(at, whole ? (size_t)size : (size_t)(end - at));
     bool own = protobuf_varint(at, packet.end, &key, &cut) && key >> 3 >= OF_TIMESTAMP;
-    for (; at < packet.end; at++) /* in JSON a line may begin so, but not go on so */
+    for (; at < packet.end; at++) /* a JSON line may start with these bytes, but not continue so */
         control = control || (*at < ' ' && *at != '\n' && *at != '\r' && *at != '\t');
     while (protobuf_next(&packet, &field))
         own = own || field.number >= OF_TIMESTAMP;

@@ -1,12 +1,12 @@
 /*
-** Perfetto's packets, one at a time, in the order of the file (U1 to U3).
+** Reads Perfetto's packets one by one, in the order of the file (U1 to U3).
 **
-** 1. A trace is packets one after the other. Packets of several sequences are interleaved; what
-**    a sequence has said before, its state, belongs to each (interned.h, clocks.h).
-** 2. A packet that needs a state which its sequence has lost, or never had, is skipped and counted.
-** 3. A packet that is broken within, or longer than 16 MiB, is skipped and counted. A file that
-**    ends within a packet is damaged there.
-** 4. Kinds of packets that are not known are passed over.
+** 1. A trace is a series of packets. Packets of several sequences are interleaved. Each sequence
+**    has a state, made of its earlier packets (interned.h, clocks.h).
+** 2. A packet is skipped and counted if it needs a state that its sequence has lost or never had.
+** 3. A packet that is malformed or longer than 16 MiB is skipped and counted. A file that ends
+**    within a packet is damaged there.
+** 4. Unknown kinds of packets are ignored.
 */
 #ifndef TRACEDIFF_PACKETS_H
 #define TRACEDIFF_PACKETS_H
@@ -19,32 +19,32 @@
 enum packet_kind {
     PACKET_OTHER,
     PACKET_TRACK_EVENT,
-    PACKET_TRACK,  /* the description of a track */
-    PACKET_THREAD, /* the same of the thread of a sequence; no longer written */
+    PACKET_TRACK,  /* a track's description */
+    PACKET_THREAD, /* description of a sequence's thread; no longer written */
     PACKET_RENDER_STAGE,
     PACKET_COUNTERS /* of a GPU */
 };
 
 struct packet_sequence {
     uint32_t id;
-    bool lost; /* its state is not known */
+    bool lost; /* its state is unknown */
     bool has_track;
-    uint64_t track;    /* of events that do not say theirs */
-    uint32_t clock;    /* the same; 0: the trace's */
-    int64_t reference; /* ns: what times within events of old writers count from */
-    bool has_thread;   /* PACKET_THREAD was there */
-    int64_t pid, tid;  /* of that */
-    bool goes_back;    /* slices.h */
+    uint64_t track;    /* default track of events */
+    uint32_t clock;    /* default clock; 0: the trace's */
+    int64_t reference; /* ns: origin of times inside events of old writers */
+    bool has_thread;   /* a PACKET_THREAD was read */
+    int64_t pid, tid;  /* from PACKET_THREAD */
+    bool goes_back;    /* of slices.h */
     struct perfetto_clocks clocks;
 };
 
 struct packet {
     enum packet_kind kind;
-    struct protobuf message; /* its content; valid until the next one */
+    struct protobuf message; /* content, valid until the next packet */
     int64_t ts;              /* ns by the trace's clock; NUMBER_NONE */
     int64_t event;           /* number of its first event (events_of_packet) */
-    int64_t byte;            /* of the file, from 1 */
-    uint32_t sequence;       /* index */
+    int64_t byte;            /* offset in the file, from 1 */
+    uint32_t sequence;       /* index of its sequence */
 };
 
 struct packets {
@@ -55,18 +55,18 @@ struct packets {
     struct packet_sequence *sequences;
     size_t sequence_count, sequence_capacity;
     struct table sequence_table;
-    uint32_t last;                       /* index of the sequence of the packet before */
-    const struct packet_sequence *plain; /* that sequence, if its state is that of most; or NULL */
-    unsigned char head[7]; /* what a packet of `plain` had after the lower 28 bits of its time: */
-    bool has_head;         /* the rest of that and the number of the sequence */
-    uint64_t high;         /* the time without these bits */
+    uint32_t last;                       /* index of the previous packet's sequence */
+    const struct packet_sequence *plain; /* that sequence, if its state is the usual one; or NULL */
+    unsigned char head[7]; /* bytes after the lower 28 bits of the time in a packet of `plain`: */
+    bool has_head;         /* the rest of the time and the number of the sequence */
+    uint64_t high;         /* the time without its lower 28 bits */
     struct problems problems;
-    int64_t events, skipped; /* so far */
+    int64_t events, skipped; /* counts so far */
     bool damaged;
     struct failure trouble;
 };
 
-/* False on failure; packets_close() is needed in any case. */
+/* Opens a file. False on failure; packets_close() is needed in any case. */
 bool packets_open(struct packets *packets, const char *path, const struct protobuf_options *options,
                   struct failure *failure);
 
@@ -75,15 +75,15 @@ void packets_close(struct packets *packets);
 /* Gives the next packet. 1; 0 at the end, which may be damage; -1 on failure. */
 int packets_next(struct packets *packets, struct packet *packet, struct failure *failure);
 
-/* Whether a failure is only that there is too much to keep of a packet, at a byte: the file then
-** counts as damaged at this byte, and the failure is cleared. */
+/* Whether a failure means only that a packet has too much to keep. The file then counts as damaged
+** at this byte, and the failure is cleared. */
 bool packets_too_many(struct packets *packets, int64_t byte, struct failure *failure);
 
-/* Keeps the names of counters that a packet of a sequence has itself, as descriptor 0. */
+/* Keeps the counter names inside a packet as descriptor 0 of its sequence. */
 bool packets_take_counters(struct packets *packets, uint32_t sequence, struct protobuf descriptor,
                            struct failure *failure);
 
-/* Whether the first bytes of a file, as many as are at hand, are those of packets. */
+/* Whether the available first bytes of a file look like packets. */
 bool packets_are(const unsigned char *bytes, size_t length);
 
 #endif

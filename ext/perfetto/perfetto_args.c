@@ -8,14 +8,14 @@
 #include "text/mend.h"
 
 enum {
-    DEEPEST = 64, /* values within values */
-    MOST_TEXT = 16 << 20 /* bytes of args; values may refer to one long text many times */
+    DEEPEST = 64, /* nesting limit of values */
+    MOST_TEXT = 16 << 20 /* limit in bytes for args; values may repeat one long text many times */
 };
 
 struct perfetto_args {
     const struct trace_file *file; /* borrowed */
     struct packets packets;
-    struct packet packet; /* the one that was read last */
+    struct packet packet; /* the latest packet */
     struct json_text json;
 };
 
@@ -29,7 +29,7 @@ void *perfetto_args_begin(const struct trace_file *file, const struct stopper *s
         return NULL;
     }
     args->file = file;
-    options.stopper.read = NULL; /* it has been read */
+    options.stopper.read = NULL; /* progress was reported the first time */
     if (packets_open(&args->packets, file->path, &options, failure) &&
         file_same(file, protobuf_identity(args->packets.file), failure))
         return args;
@@ -50,7 +50,7 @@ void perfetto_args_end(void *begun)
 static void put_value(struct perfetto_args *args, const struct packet *packet,
                       struct protobuf annotation, int depth);
 
-/* Writes the entries of an object, or the items of an array, which are annotations. */
+/* Writes the entries of an object or the items of an array from annotations. */
 static void put_several(struct perfetto_args *args, const struct packet *packet,
                         struct protobuf message, uint32_t number, int depth)
 {
@@ -72,7 +72,7 @@ static void put_several(struct perfetto_args *args, const struct packet *packet,
     json_put(json, number == VALUE_ENTRIES ? "}" : "]", 1);
 }
 
-/* Writes a value as older writers nest them. */
+/* Writes a value in the nested form of older writers. */
 static void put_nested(struct json_text *json, struct protobuf message, int depth)
 {
     enum { TYPE = 1, KEYS, VALUES, ITEMS, SIGNED, DOUBLE, BOOL, TEXT };
@@ -114,10 +114,10 @@ static void put_nested(struct json_text *json, struct protobuf message, int dept
     }
 }
 
-/* Writes a text that is JSON; as a text if it is not strict JSON after all. */
+/* Writes a JSON value unchanged if it is strict JSON, otherwise as a string. */
 static void put_json(struct json_text *json, const unsigned char *text, size_t length)
 {
-    struct json_text whole = {.bytes = NULL}; /* it is mended as an object that has it */
+    struct json_text whole = {.bytes = NULL}; /* mend_json() needs an object around the value */
     size_t written = 0;
     if (json->full)
         return;
@@ -138,8 +138,7 @@ static void put_json(struct json_text *json, const unsigned char *text, size_t l
     memory_free(whole.bytes);
 }
 
-/* Writes the value of an annotation. One without a value is an empty array, as PyTorch writes
-** it. */
+/* Writes the value of an annotation. A missing value is an empty array, like in PyTorch's JSON. */
 static void put_value(struct perfetto_args *args, const struct packet *packet,
                       struct protobuf annotation, int depth)
 {
@@ -172,7 +171,7 @@ static void put_value(struct perfetto_args *args, const struct packet *packet,
         json_unsigned(json, value.value);
 }
 
-/* Writes the value of a counter, which has no name, as PyTorch writes it as JSON. */
+/* Writes the value of a counter. It has no name, like in PyTorch's JSON. */
 static void put_counter(struct json_text *json, const struct protobuf_field *value)
 {
     json_key(json, "", 0);
@@ -198,7 +197,7 @@ static void put_track_event(struct perfetto_args *args, const struct packet *pac
     }
 }
 
-/* Extra data whose values are integers, and their names in args, as Kineto has them. */
+/* Extra data with integer values, and Kineto's names for them in args. */
 static const struct {
     const char *name, *key;
 } integers[] = {{"device id", "device"},
@@ -222,7 +221,7 @@ static const struct {
                 {"Dst Rank", "Dst Rank"},
                 {"Seq", "Seq"}};
 
-/* Writes extra data. `stream` is that of the queue; NUMBER_NONE if it does not say. */
+/* Writes extra data. `stream` comes from the queue; NUMBER_NONE if unknown. */
 static void put_extra(struct json_text *json, const struct extra_field *extra, int64_t stream)
 {
     const char *key = NULL;
@@ -236,7 +235,7 @@ static void put_extra(struct json_text *json, const struct extra_field *extra, i
         return;
     }
     if (text_is(key, strlen(key), "stream") && stream != NUMBER_NONE && stream != value) {
-        json_key(json, key, strlen(key)); /* of a graph; it was shown on another one */
+        json_key(json, key, strlen(key)); /* graph work, displayed on another stream */
         json_signed(json, stream);
         key = "original_stream";
     }
@@ -338,7 +337,7 @@ static void put_stage(struct perfetto_args *args, const struct packet *packet)
     }
 }
 
-/* Writes the args of the counter of a packet that is `index`th. */
+/* Writes the args of counter number `index` in a packet. */
 static void put_gpu_counter(struct perfetto_args *args, const struct packet *packet, int64_t index)
 {
     enum { COUNTER = 2 };
@@ -360,7 +359,7 @@ bool perfetto_args_next(void *begun, int64_t event, struct token *text, struct f
     struct perfetto_args *args = begun;
     struct json_text *json = &args->json;
     const struct packet *packet = &args->packet;
-    while (args->packets.events <= event) { /* a packet may have several events */
+    while (args->packets.events <= event) { /* a packet may hold several events */
         int result = packets_next(&args->packets, &args->packet, failure);
         if (result <= 0)
             return result < 0 ? false : file_changed(args->file, failure);

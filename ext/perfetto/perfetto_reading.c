@@ -61,7 +61,7 @@ bool reading_kind_text(struct perfetto_reading *reading, const struct packet *pa
     if (iid != 0 && !reading_interned(reading, packet, which, iid, id))
         return false;
     if (iid != 0 && *id == NAME_NONE)
-        kind->version = 0; /* so that each such event counts */
+        kind->version = 0; /* the kind is not reused, so each such event counts as a problem */
     return true;
 }
 

@@ -22,7 +22,7 @@ static bool take_packet(struct perfetto_reading *reading, const struct packet *p
     return true;
 }
 
-/* What holds for the whole file. */
+/* Takes the facts about the whole file. */
 static bool take_file(struct perfetto_reading *reading)
 {
     static const char metadata[] = "{\"producer\":\"perfetto\"}";
@@ -52,7 +52,7 @@ static bool take_file(struct perfetto_reading *reading)
     return true;
 }
 
-/* Gives counters the names of their tracks, which may be said after them. */
+/* Names counters after their tracks. A track's name may follow its counters. */
 static bool name_counters(struct perfetto_reading *reading)
 {
     struct columns *columns = &reading->file->columns;
@@ -85,7 +85,7 @@ static bool read_packets(struct perfetto_reading *reading)
 
 static bool read_trace(struct loading *loadings, size_t count)
 {
-    struct loading *loading = &loadings[0]; /* a file has one part */
+    struct loading *loading = &loadings[0]; /* files of packets have one part */
     struct trace_file *file = loading->file;
     struct perfetto_reading *reading = memory_zeroed(1, sizeof *reading);
     struct protobuf_options options = {

@@ -1,5 +1,5 @@
 /*
-** Perfetto's traces as rows (U5).
+** Turns Perfetto traces into rows (U5).
 */
 #ifndef TRACEDIFF_PERFETTO_ROWS_H
 #define TRACEDIFF_PERFETTO_ROWS_H

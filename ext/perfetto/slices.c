@@ -19,7 +19,7 @@ static void pair(struct loading *loading, uint32_t row, int64_t end)
     loading_span(file, end, NUMBER_NONE);
 }
 
-/* Whether the slices of a block, paired in their order, have times and end after they begin. */
+/* Whether the slices of a block, paired in order, all have times and end after they begin. */
 static bool fits(const struct loading *loading, const struct slice_block *block)
 {
     for (size_t i = 0; i < block->begin_count; i++)
@@ -29,7 +29,7 @@ static bool fits(const struct loading *loading, const struct slice_block *block)
     return true;
 }
 
-/* Whether slices of a block in which time does not go back would cross if paired in their order. */
+/* Whether pairing in order would make slices cross, for a block in which time never goes back. */
 static bool crosses(const struct loading *loading, const struct slice_block *block)
 {
     size_t last = block->begin_count - 1;
@@ -38,7 +38,7 @@ static bool crosses(const struct loading *loading, const struct slice_block *blo
            block->ends[0] < block->ends[last];
 }
 
-/* Leaves the edges of a block to be paired by rule 1 with those of others. */
+/* Leaves the edges of a block for rule 1. */
 static bool leave(struct loading *loading, const struct slice_block *block, uint32_t lane)
 {
     size_t count = block->begin_count + block->end_count;
@@ -66,14 +66,14 @@ static bool finish(struct loading *loading, struct slice_block *block, uint32_t 
     if (in_order)
         for (size_t i = 0; i < count; i++)
             pair(loading, block->begins[i], block->ends[i]);
-    else /* packets that come later may lie between these in time */
+    else /* later packets may fall between these in time */
         done = leave(loading, block, lane);
     block->begin_count = block->end_count = 0;
     block->mixed = block->goes_back = false;
     return done;
 }
 
-/* Makes room for the block of a lane; NULL if out of memory. */
+/* Makes room for a lane's block; NULL if out of memory. */
 static struct slice_block *block_of(struct slices *slices, uint32_t lane, struct loading *loading)
 {
     size_t before = slices->count;
@@ -86,7 +86,7 @@ static struct slice_block *block_of(struct slices *slices, uint32_t lane, struct
     return &slices->blocks[lane];
 }
 
-/* Notes the time of a begin or an end, in the order of the file. */
+/* Notes the time of a begin or an end, in file order. */
 static void note(struct slice_block *block, struct packets *packets, uint32_t number, int64_t ts)
 {
     struct packet_sequence *sequence = &packets->sequences[number];

@@ -1,12 +1,12 @@
 /*
-** Which end of a slice is that of which begin.
+** Pairs the begins and ends of slices.
 **
 ** 1. On a lane, an end closes the innermost open slice, in order of time, then of the file.
-** 2. PyTorch writes all begins of many slices, and then their ends in the same order; where one
-**    slice ends when the next one begins, rule 1 would pair them wrongly. So begins with no end
-**    between them, followed by as many ends, all of one sequence, are paired in their order if
-**    they show that they are written so: time goes back among them, or has gone back on a lane of
-**    that sequence before, and slices that only cross by that do not arise.
+** 2. PyTorch writes the begins of many slices first, and then their ends in the same order. Where
+**    one slice ends when the next begins, rule 1 would pair them wrongly. So a run of begins,
+**    followed by equally many ends from the same sequence, is paired in order if its times show
+**    this style: either time goes back within the run, or it went back earlier on a lane of the
+**    sequence and pairing in order makes no slices cross.
 */
 #ifndef TRACEDIFF_SLICES_H
 #define TRACEDIFF_SLICES_H
@@ -20,25 +20,25 @@ struct slice_block {
     size_t begin_count, begin_capacity;
     int64_t *ends; /* ns */
     size_t end_count, end_capacity;
-    uint32_t sequence; /* of the last one */
-    bool mixed;        /* they are of several sequences */
-    bool goes_back;    /* among them */
-    int64_t last;      /* ns: the time of the last one of the lane */
+    uint32_t sequence; /* sequence of the latest begin or end */
+    bool mixed;        /* they come from several sequences */
+    bool goes_back;    /* time goes back within the block */
+    int64_t last;      /* ns: latest time on the lane */
 };
 
-/* A zeroed struct has none. */
+/* A zeroed struct is empty. */
 struct slices {
     struct slice_block *blocks; /* by lane */
     size_t count;
 };
 
-/* Takes the begin of a slice, whose row was added last, or the end of one. */
+/* slices_begin() takes a begin, whose row was just added; slices_end() takes an end. */
 bool slices_begin(struct slices *slices, uint32_t lane, struct loading *loading,
                   struct packets *packets, const struct packet *packet, int64_t ts);
 bool slices_end(struct slices *slices, uint32_t lane, struct loading *loading,
                 struct packets *packets, const struct packet *packet, int64_t ts);
 
-/* Ends all blocks. What they could not pair is left in loading->edges. */
+/* Finishes all blocks. Unpaired edges stay in loading->edges. */
 bool slices_finish(struct slices *slices, struct loading *loading, const struct packets *packets);
 
 void slices_clear(struct slices *slices);

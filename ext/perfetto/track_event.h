@@ -1,5 +1,5 @@
 /*
-** Track events and their annotations, as Perfetto's protobuf has them (U8).
+** Fields of Perfetto's track events and their annotations (U8).
 */
 #ifndef TRACEDIFF_TRACK_EVENT_H
 #define TRACEDIFF_TRACK_EVENT_H
@@ -26,17 +26,17 @@ enum {
     EVENT_COUNTER_DOUBLE = 44,
     EVENT_FLOW = 47,
     EVENT_FLOW_END = 48,
-    EVENT_SUBMISSION = 3000 /* what a call has submitted to a GPU; PyTorch's */
+    EVENT_SUBMISSION = 3000 /* identifies the GPU work that a call submitted; PyTorch's own */
 };
 
-/* An annotation: its name, and its value, which is a field of it. */
+/* An annotation: its name, and the field with its value. */
 struct annotation_field {
-    const unsigned char *name; /* NULL: it has none */
+    const unsigned char *name; /* NULL: missing */
     size_t length;
-    struct protobuf_field value; /* the first one; number 0: it has none */
+    struct protobuf_field value; /* the first value; number 0: missing */
 };
 
-/* Fields of an annotation that are values. */
+/* Value fields of an annotation. */
 enum {
     VALUE_BOOL = 2,
     VALUE_UNSIGNED,
@@ -55,25 +55,24 @@ enum {
 struct annotation_field annotation_read(const struct packets *packets, const struct packet *packet,
                                         struct protobuf message);
 
-/* Names that are looked for: their lengths, a bit for each, and the two letters they begin with. */
+/* A fast test for a set of names: a bit for each length, and their first two letters. */
 struct named {
     uint32_t lengths;
     unsigned char first, second;
 };
 
-/* Those of group_keys. */
+/* The set for group_keys. */
 static const struct named named_of_groups = {
     1u << (sizeof "Process Group Ranks" - 1) | 1u << (sizeof "Process Group Name" - 1) |
         1u << (sizeof "Process Group Description" - 1) | 1u << (sizeof "Collective name" - 1),
     'P', 'C'};
 
-/* Passes over messages one after the other that each begin with a name which is not looked for:
-** `key` is the byte that begins such a message, `name_key` the one that begins the name. Another
-** reading goes on where that ends. */
+/* Skips consecutive messages that begin with other names. `key` is the first byte of such a
+** message, `name_key` the first byte of the name. The caller continues where this stops. */
 static inline void pass_named(struct protobuf *message, unsigned char key, unsigned char name_key,
                               struct named named)
 {
-    enum { HEAD = 5, SHORT = 0x80 /* lengths of one byte */, LENGTHS = 32 };
+    enum { HEAD = 5, SHORT = 0x80 /* set if a length takes several bytes */, LENGTHS = 32 };
     const unsigned char *at = message->at, *end = message->end;
     const unsigned char ones[4] = {0xff, SHORT, 0xff, 0xff & ~(LENGTHS - 1)},
                         is[4] = {key, 0, name_key, 0};
@@ -90,27 +89,27 @@ static inline void pass_named(struct protobuf *message, unsigned char key, unsig
     message->at = at;
 }
 
-/* The text of a value; NULL if it is none. */
+/* The text of a value; NULL for other values. */
 const char *annotation_text(const struct packets *packets, const struct packet *packet,
                             const struct protobuf_field *value, size_t *length);
 
-/* An integer; NUMBER_NONE if the value is none. */
+/* The integer of a value; NUMBER_NONE for other values. */
 int64_t annotation_integer(const struct protobuf_field *value);
 
-/* The text of an interned item; NULL if it is not there. */
+/* The text of an interned item; NULL if undefined. */
 const struct name *packet_text(const struct packets *packets, const struct packet *packet,
                                enum interned_kind kind, uint64_t iid);
 
-/* What the legacy part of an event says. */
+/* The legacy part of an event. */
 struct legacy_event {
-    unsigned char phase; /* of the Trace Event Format; 0: it does not say */
+    unsigned char phase; /* of the Trace Event Format; 0: missing */
     uint64_t name_iid;
     int64_t duration; /* ns; NUMBER_NONE */
 };
 
 struct legacy_event legacy_read(struct protobuf message);
 
-/* The phase of an event: 'X' of the begin of a slice, 'E' of its end; 0 of kinds not known. */
+/* The phase of an event: 'X' for the begin of a slice, 'E' for its end; 0 for unknown types. */
 unsigned char track_event_phase(uint64_t type, unsigned char legacy);
 
 #endif

@@ -1,32 +1,32 @@
 /*
-** Track events and descriptions of tracks as rows.
+** Turns track events and track descriptions into rows.
 */
 #include "perfetto_reading.h"
 #include "text/ascii.h"
 #include "track_event.h"
 
-/* What is read of a track event in one pass over its fields. */
+/* The fields read from a track event in one pass. */
 struct event_reading {
-    const unsigned char *name, *cat; /* texts; NULL: none */
+    const unsigned char *name, *cat; /* texts; NULL: missing */
     size_t name_length, cat_length;
-    uint64_t type, track, name_iid, cat_iid; /* 0: it does not say */
+    uint64_t type, track, name_iid, cat_iid; /* 0: missing */
     int64_t dur, correlation, stream;        /* NUMBER_NONE */
-    unsigned char legacy;                    /* the phase that old writers say; or 0 */
+    unsigned char legacy;                    /* phase from old writers; or 0 */
     bool has_track;
-    bool many;    /* there are several categories */
-    bool is_sync; /* CUPTI's record of a synchronization */
+    bool many;    /* it has several categories */
+    bool is_sync; /* a synchronization record of CUPTI */
     bool has_flows, has_submission;
-    bool is_old; /* its time may be in it */
+    bool is_old; /* its time may be in the event itself */
 };
 
-/* Passes over annotations whose names are not looked for. */
+/* Skips annotations with other names. */
 static inline void pass_annotations(struct protobuf *message, struct named named)
 {
     enum { KEY = EVENT_ANNOTATION << 3 | PROTOBUF_BYTES, NAME_KEY = 10 << 3 | PROTOBUF_BYTES };
     pass_named(message, KEY, NAME_KEY, named);
 }
 
-/* Notes what an annotation says that rows have. */
+/* Notes an annotation that becomes a column of the row. */
 static void note_annotation(struct perfetto_reading *reading, const struct packet *packet,
                             struct event_reading *event, const struct protobuf_field *field)
 {
@@ -43,7 +43,7 @@ static void note_annotation(struct perfetto_reading *reading, const struct packe
         event->is_sync = true;
 }
 
-/* Notes a category, or the first of some, which may be packed. */
+/* Notes a category, or the first of several (possibly packed) ones. */
 static void note_category(struct event_reading *event, const struct protobuf_field *field)
 {
     struct protobuf packed = {.at = NULL};
@@ -119,7 +119,7 @@ static inline void note_field(struct perfetto_reading *reading, const struct pac
     }
 }
 
-/* Notes the fields that most events begin with, in the order of PyTorch. */
+/* Notes the fields at the start of most events, in PyTorch's order. */
 static inline void note_head(struct event_reading *event, struct protobuf *message)
 {
     protobuf_number(message, EVENT_TYPE << 3, &event->type);
@@ -128,7 +128,7 @@ static inline void note_head(struct event_reading *event, struct protobuf *messa
     protobuf_number(message, EVENT_CATEGORY_IID << 3, &event->cat_iid);
 }
 
-/* The time of events of old writers, which is in them (ns). */
+/* The time inside events of old writers (ns). */
 static int64_t old_time(struct packet_sequence *sequence, struct protobuf message)
 {
     struct protobuf_field field;
@@ -146,7 +146,7 @@ static int64_t old_time(struct packet_sequence *sequence, struct protobuf messag
     return NUMBER_NONE;
 }
 
-/* The lane of a track event; track 0 is that of its sequence. */
+/* The lane of a track event; track 0 stands for its sequence. */
 static bool lane_of(struct perfetto_reading *reading, const struct packet *packet, uint64_t track,
                     uint32_t *lane)
 {
@@ -162,8 +162,7 @@ static bool lane_of(struct perfetto_reading *reading, const struct packet *packe
     return true;
 }
 
-/* Keeps what links an event: flows, and what it has submitted, unless that is `known` by a
-** correlation. */
+/* Keeps the flows of an event, and its submission unless a correlation links it (`known`). */
 static bool take_bonds(struct perfetto_reading *reading, struct protobuf message, bool known)
 {
     struct protobuf_field field, inner;
@@ -190,7 +189,7 @@ static bool take_bonds(struct perfetto_reading *reading, struct protobuf message
     return true;
 }
 
-/* Goes to the next annotation that has a name, among them all those whose names are looked for. */
+/* Advances to the next annotation with a name. Never skips a name in the set. */
 static bool next_annotation(const struct perfetto_reading *reading, const struct packet *packet,
                             struct protobuf *message, struct named named,
                             struct annotation_field *annotation)
@@ -208,7 +207,7 @@ static bool next_annotation(const struct perfetto_reading *reading, const struct
     }
 }
 
-/* Goes to the next of the annotations that may tell a process group. */
+/* Advances to the next annotation that may name a process group. */
 static bool next_of_group(const struct perfetto_reading *reading, const struct packet *packet,
                           struct protobuf *message, struct arg_text *arg)
 {
@@ -220,7 +219,7 @@ static bool next_of_group(const struct perfetto_reading *reading, const struct p
     return true;
 }
 
-/* Keeps the External id of the last row, if it is an annotation that has one. */
+/* Keeps the External id of the last row, if it is an annotation with such an id. */
 static bool take_external(struct perfetto_reading *reading, const struct packet *packet,
                           enum category category)
 {
@@ -244,7 +243,7 @@ static bool take_external(struct perfetto_reading *reading, const struct packet 
     return true;
 }
 
-/* Adds a category to those that are joined. What is too long is left out, and counted. */
+/* Appends a category to the joined list. Overlong categories are left out and counted. */
 static bool join(struct perfetto_reading *reading, const struct packet *packet, const void *text,
                  size_t length)
 {
@@ -263,7 +262,7 @@ static bool join(struct perfetto_reading *reading, const struct packet *packet, 
     return true;
 }
 
-/* Joins several categories by commas. */
+/* Joins several categories with commas. */
 static bool join_categories(struct perfetto_reading *reading, const struct packet *packet,
                             uint32_t *cat)
 {
@@ -289,11 +288,10 @@ static bool join_categories(struct perfetto_reading *reading, const struct packe
     return reading->joined.length == 0 || reading_joined(reading, cat);
 }
 
-/* Forms of events besides their phases. */
+/* Forms of event keys, combined with the phase. */
 enum { SYNC = 1 << 8, OWN_CATEGORY = 1 << 9 };
 
-/* Says of what kind an event is: its lane, the name that texts of the sequence give it, and its
-** category. */
+/* Finds the kind of an event: its lane, its category, and the name from the sequence's texts. */
 static bool tell_kind(struct perfetto_reading *reading, const struct packet *packet,
                       const struct event_reading *event, unsigned char phase,
                       struct event_kind *kind)
@@ -316,7 +314,7 @@ static bool tell_kind(struct perfetto_reading *reading, const struct packet *pac
            reading_place(reading, kind, cat, key->stream, phase);
 }
 
-/* Adds the row of an event, and what is known of it besides. */
+/* Adds the row of an event and the data that belongs to it. */
 static bool add_event(struct perfetto_reading *reading, const struct packet *packet,
                       const struct event_reading *event, struct perfetto_row *row)
 {
@@ -328,7 +326,7 @@ static bool add_event(struct perfetto_reading *reading, const struct packet *pac
     if (row->phase == 'C' || event->name)
         key.name = 0;
     if (event->cat || event->many)
-        key.form |= OWN_CATEGORY; /* it is not found again */
+        key.form |= OWN_CATEGORY; /* this kind is not reused */
     else if (event->cat_iid != 0)
         key.cat = event->cat_iid;
     else if (event->is_sync)
@@ -337,7 +335,7 @@ static bool add_event(struct perfetto_reading *reading, const struct packet *pac
     if (!kind->known && !tell_kind(reading, packet, event, row->phase, kind))
         return false;
     row->name = kind->name;
-    if (row->phase == 'C') { /* it has the name of its track, in the end */
+    if (row->phase == 'C') { /* at the end it is named after its track */
         row->name = NAME_NONE;
         reading->counters = true;
     } else if (event->name && !reading_name(reading, event->name, event->name_length, &row->name)) {
@@ -358,7 +356,7 @@ static bool add_event(struct perfetto_reading *reading, const struct packet *pac
                                                 &reading->packets, packet, row->ts);
 }
 
-/* Takes an event that is not just the end of a slice. */
+/* Takes any event other than a plain slice end. */
 static bool take_event(struct perfetto_reading *reading, const struct packet *packet)
 {
     const struct named named = {1u << (sizeof "stream" - 1) | 1u << (sizeof "correlation" - 1) |
