@@ -36,7 +36,7 @@ void args_close(struct args_reader *reader)
     memset(reader, 0, sizeof *reader);
 }
 
-/* Opens the file at its beginning, if its content is still the content that was loaded. */
+/* Opens the file at its beginning, if it is unchanged since loading. */
 static bool open_file(struct args_reader *reader, const struct trace_file *file,
                       const struct stopper *stopper, struct failure *failure)
 {
@@ -73,7 +73,7 @@ static bool count_problem(struct trace_file *file, size_t row, enum problem prob
     return true;
 }
 
-/* Copies the args of an event into the reader, mended if needed. */
+/* Copies the args of an event into the reader, and mends them if needed. */
 static bool take(struct args_reader *reader, struct trace_file *file, const struct event *event,
                  struct failure *failure)
 {
@@ -95,7 +95,7 @@ static bool take(struct args_reader *reader, struct trace_file *file, const stru
                          event->byte, failure);
 }
 
-/* As read_to(), from a source, which may give many bytes without reading any of the file. */
+/* Like read_to(), for a source, which may give many bytes without reading the file. */
 static bool read_source(struct args_reader *reader, const struct trace_file *file, int64_t wanted,
                         const struct stopper *stopper, struct event *event, struct failure *failure)
 {
@@ -112,7 +112,7 @@ static bool read_source(struct args_reader *reader, const struct trace_file *fil
     return stopper_ask(stopper, failure);
 }
 
-/* Reads on to the event of a row, from the file that is open. */
+/* Reads the open file up to the event of a row. */
 static bool read_to(struct args_reader *reader, const struct trace_file *file, size_t row,
                     const struct stopper *stopper, struct event *event, struct failure *failure)
 {
@@ -196,7 +196,7 @@ static struct rows_reader *rows_of(struct args_reader *reader, struct trace_file
     return rows;
 }
 
-/* As args_read(), of a row of a database. */
+/* Like args_read(), for a row of a database. */
 static bool read_rows(struct args_reader *reader, struct trace_file *file, size_t row,
                       const struct stopper *stopper, const unsigned char **text, size_t *length,
                       struct failure *failure)

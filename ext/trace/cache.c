@@ -15,24 +15,24 @@
 
 enum {
     MOST_THREADS = 64,
-    MOST_PARTS = 64 /* of a database that are read together */
+    MOST_PARTS = 64 /* parts of a database read together */
 };
 
 struct cache_entry {
     struct trace_file *file; /* one reference */
     uint64_t used;           /* value of the clock at the last use */
     uint64_t hash;           /* of the path */
-    bool stale;              /* a newer reading of the file exists */
+    bool stale;              /* a newer version of the file is cached */
 };
 
-/* Files that several threads read. */
+/* Files to be read by several threads. */
 struct read_queue {
     struct cache_request **requests;
     size_t count;
     bool peek;
     const struct row_source *const *sources;
-    size_t together; /* requests at the end that are for one database, but one */
-    atomic_int idle; /* processors that no thread uses */
+    size_t together; /* number of requests at the end for one database, minus 1 */
+    atomic_int idle; /* processors without a thread */
     atomic_size_t next;
     atomic_bool stop;
     struct mutex mutex;
@@ -45,7 +45,7 @@ static bool asked_to_stop(void *argument)
     return atomic_load_explicit((atomic_bool *)argument, memory_order_relaxed);
 }
 
-/* Reads the file of a request, and its parts of the requests that follow it. */
+/* Reads the file of a request, together with the following requests for its parts. */
 static void read_one(struct read_queue *queue, size_t i, struct stopper stopper, struct memo **kept)
 {
     struct cache_request *request = queue->requests[i];
@@ -95,7 +95,7 @@ static void read_files(void *argument)
     mutex_unlock(&queue->mutex);
 }
 
-/* Starts up to `wanted` threads and returns how many have started. */
+/* Starts up to `wanted` threads and returns the number started. */
 static int start_threads(struct read_queue *queue, struct thread *threads, int wanted)
 {
     int started = 0;
@@ -105,7 +105,7 @@ static int start_threads(struct read_queue *queue, struct thread *threads, int w
     return started;
 }
 
-/* Waits for the threads and regularly asks the stopper. */
+/* Waits for the threads and calls the stopper regularly. */
 static void wait_for_threads(struct read_queue *queue, const struct stopper *stopper)
 {
     mutex_lock(&queue->mutex);
@@ -165,7 +165,7 @@ static uint64_t hash_of_entry(const void *cache, uint32_t i)
     return ((const struct cache *)cache)->entries[i].hash;
 }
 
-/* A file to look up, or one that was read. */
+/* A file to look up, or one just read. */
 struct wanted_file {
     const struct cache *cache;
     const struct cache_request *request;
@@ -173,9 +173,9 @@ struct wanted_file {
     bool peek, loaded; /* loaded: more than the head */
 };
 
-/* Whether an entry serves. If only the head is wanted, a loaded file serves whatever its phases and
-** its part. The look at a database, or at a document with labels, is all that there is to know
-** before its rows; the head of another file may lack what its end says. */
+/* Whether an entry satisfies a request. For a head, any loaded file will do, regardless of its
+** phases and part. A look at a database, or at a document with labels, gives everything known
+** before the rows; the head of any other file may lack facts from its end. */
 static bool serves(const void *wanted, uint32_t i)
 {
     const struct wanted_file *of = wanted;
@@ -187,7 +187,7 @@ static bool serves(const void *wanted, uint32_t i)
              file_has_phases(entry->file, of->request->phases)));
 }
 
-/* A file that was read. */
+/* A file just read. */
 struct read_file {
     const struct cache *cache;
     const struct trace_file *file;
@@ -202,14 +202,14 @@ static bool is_replaced(const void *read, uint32_t i)
            (!entry->file->loaded || !source_same(&entry->file->identity, &file->identity));
 }
 
-/* A file of the cache, without adding a reference; NULL if it is not cached. */
+/* Finds a cached file, without adding a reference; NULL if it is not cached. */
 static struct trace_file *look_up(struct cache *cache, const struct cache_request *request,
                                   const struct identity *identity, bool peek)
 {
     struct wanted_file wanted = {cache, request, identity, peek, true};
     uint64_t hash = hash_of(request->path);
     if (!table_reserve(&cache->table, cache->count, hash_of_entry, cache))
-        return NULL; /* to read the file again needs memory, too */
+        return NULL; /* reading the file again needs memory, too */
     uint32_t i = table_find(&cache->table, hash, serves, &wanted);
     wanted.loaded = false;
     if (i == UINT32_MAX && (peek || request->look))
@@ -220,7 +220,7 @@ static struct trace_file *look_up(struct cache *cache, const struct cache_reques
     return cache->entries[i].file;
 }
 
-/* Adds a file to the cache and marks the entries that it replaces as stale. */
+/* Adds a file to the cache and marks the replaced entries as stale. */
 static bool keep(struct cache *cache, struct trace_file *file)
 {
     const struct read_file read = {cache, file};
@@ -293,8 +293,8 @@ static size_t identify(struct cache_request *requests, size_t count, struct iden
     return kept;
 }
 
-/* By size, the largest first, so that the last files to be read take the least time; then path,
-** part, and position of the request. */
+/* By size, largest first, so that the threads finish at about the same time; then path, part, and
+** position of the request. */
 static int size_order(const void *a, const void *b)
 {
     const struct identified *x = a, *y = b;
@@ -315,7 +315,7 @@ static void add_request(struct read_queue *queue, struct cache_request *request,
     queue->requests[queue->count++] = request;
 }
 
-/* Whether a file of the cache still has all that it should have (G2). */
+/* Whether a cached file still has all its companion files (G2). */
 static bool is_complete(const struct trace_file *file, const char *path, struct failure *failure)
 {
     return !file->source || !file->source->complete || file->outcome == DOCUMENT_NOT_TRACE ||
@@ -352,7 +352,7 @@ static void serve(struct cache *cache, struct cache_request *requests, size_t co
     memory_free(items);
 }
 
-/* Gives the result of another request to one that shares its file. */
+/* Copies the result of another request for the same file. */
 static void share(struct cache_request *request)
 {
     const struct cache_request *from = request->shared;
@@ -402,15 +402,15 @@ bool cache_get(struct cache *cache, struct cache_request *requests, size_t count
     return failure->code == FAILURE_NONE;
 }
 
-/* Whether an entry may be dropped: nothing else refers to its file, and unless `idle`, SQLite
-** cannot hold texts of it that are all that is left of it. */
+/* Whether an entry may be dropped: nothing else refers to its file. Unless `idle`, its texts must
+** not be the last of it that SQLite may still use. */
 static bool may_go(const struct cache_entry *entry, bool idle)
 {
     return entry->file->references == 1 && (idle || !entry->file->lent || entry->file->loaded);
 }
 
-/* Drops an entry, or shrinks its file if SQLite may hold texts of it. Returns whether another
-** entry has moved to index `i`. */
+/* Drops an entry, or shrinks its file if SQLite may hold texts from it. Returns whether another
+** entry moved to index `i`. */
 static bool drop(struct cache *cache, size_t i, bool idle)
 {
     struct cache_entry *entry = &cache->entries[i];

@@ -4,7 +4,7 @@
 #include "base/sort.h"
 #include "step_choice.h"
 
-/* What the files of a rank are, on one side. */
+/* The files of a rank on one side. */
 struct rank_files {
     bool there, incomplete, clashes, with_steps, with_phase;
 };
@@ -35,7 +35,7 @@ static bool list_ranks(struct common_ranks *ranks, const struct trace *sides,
     return true;
 }
 
-/* Finds what the files of a side are, by rank. */
+/* Classifies the files of a side, by rank. */
 static bool look_at_files(const struct common_ranks *ranks, const struct trace *side,
                           const struct selection *iterations, struct rank_files *files,
                           struct failure *failure)
@@ -68,7 +68,7 @@ static void leave_out(struct common_rank *rank, enum left_out why, int side)
     }
 }
 
-/* Leaves out ranks without steps, or the phase, beside ranks of their side that have them. */
+/* Leaves out a rank without steps, or without the phase, if other ranks of its side have them. */
 static void compare_steps(struct common_ranks *ranks, struct rank_files *const *files,
                           enum left_out why)
 {

@@ -1,6 +1,6 @@
 #include "copies.h"
 
-/* Whether nine tenths of the launches of a file are in captures. */
+/* Whether 90 % of the launches of a file are in captures. */
 static bool is_of_captures(const struct trace_file *file)
 {
     const struct file_health *health = &file->health;

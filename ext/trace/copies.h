@@ -1,12 +1,12 @@
 /*
-** Files that have again what other files of their trace have (T7.8).
+** Finds files that repeat the content of other files of their trace (T7.8).
 */
 #ifndef TRACEDIFF_COPIES_H
 #define TRACEDIFF_COPIES_H
 
 #include "trace.h"
 
-/* Marks them; they are then no traces. */
+/* Marks these files, which then no longer count as traces. */
 void copies_find(struct trace *trace);
 
 #endif

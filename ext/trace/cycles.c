@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-/* A step of a file, for finding steps that are in two files of a rank. */
+/* A step of a file, for finding steps that occur in two files of a rank. */
 struct placed_step {
     size_t rank_index;
     int64_t number;
@@ -20,7 +20,7 @@ static int placed_order(const void *a, const void *b)
     return order ? order : COMPARE(x->member, y->member);
 }
 
-/* The first chosen file of a rank; trace.count if there is none. */
+/* Finds the first chosen file of a rank; trace.count if there is none. */
 static size_t first_of_rank(const struct trace *trace, size_t rank_index, size_t but)
 {
     size_t i = 0;
@@ -30,20 +30,20 @@ static size_t first_of_rank(const struct trace *trace, size_t rank_index, size_t
     return i;
 }
 
-/* Whether steps are those of a pattern. */
+/* Whether a pattern selects the steps. */
 static bool is_like(const struct step_wish *wish)
 {
     return wish && wish->kind == STEPS_LIKE;
 }
 
-/* Marks two files that cannot be cycles of one run (T8). Returns whether that is to be an error. */
+/* Marks two files that cannot be cycles of one run (T8). Returns whether this is an error. */
 static bool mark_clash(struct trace_member *one, struct trace_member *other, bool check)
 {
     one->clashes = other->clashes = true;
     return check;
 }
 
-/* Finds steps that are in two files of a rank. */
+/* Finds steps that occur in two files of a rank. */
 static bool check_numbers(struct trace *trace, size_t count, bool check, struct failure *failure)
 {
     size_t used = 0;
@@ -73,7 +73,7 @@ static bool check_numbers(struct trace *trace, size_t count, bool check, struct 
     return failure->code == FAILURE_NONE;
 }
 
-/* Finds files of a rank that are not cycles of one run (T8); with `check`, they are an error. */
+/* Finds files of a rank that are not cycles of one run (T8); with `check`, this is an error. */
 static bool check_cycles(struct trace *trace, bool check, struct failure *failure)
 {
     size_t count = 0, chosen = 0;
@@ -97,7 +97,7 @@ static bool check_cycles(struct trace *trace, bool check, struct failure *failur
     return chosen < 2 || check_numbers(trace, count, check, failure);
 }
 
-/* Gives each chosen file the steps that were wished for. */
+/* Gives each chosen file its requested steps. */
 static bool make_steps(struct trace *trace, const struct step_wish *wish,
                        const struct stopper *stopper, struct failure *failure)
 {
@@ -118,7 +118,7 @@ static bool make_steps(struct trace *trace, const struct step_wish *wish,
     return true;
 }
 
-/* The host event of a file that lasts longest; without any, the first event. */
+/* The longest host event of a file; without any, the first event. */
 static uint32_t longest_row(const struct trace_file *file)
 {
     const struct columns *columns = &file->columns;
@@ -133,7 +133,7 @@ static uint32_t longest_row(const struct trace_file *file)
     return longest;
 }
 
-/* Makes a file one step, of the name of a row. */
+/* Makes a whole file one step, named after a row. */
 static bool make_whole(struct trace_member *member, uint32_t row, struct failure *failure)
 {
     const struct trace_file *file = member->file;
@@ -153,7 +153,7 @@ static bool make_whole(struct trace_member *member, uint32_t row, struct failure
     return true;
 }
 
-/* T8.2: files of one process that have no steps are steps. */
+/* T8.2: turns files of one process without steps into steps. */
 static bool make_files_steps(struct trace *trace, struct failure *failure)
 {
     for (size_t i = 0; i < trace->count; i++) {
@@ -166,8 +166,8 @@ static bool make_files_steps(struct trace *trace, struct failure *failure)
     return true;
 }
 
-/* A file whose steps may go on from those before: they are by annotation, or it is one of several
-** of a process. The time is from the start of the first step to the end of the last. */
+/* A file that may continue the numbering of an earlier one: its steps are annotations, or it is one
+** of several files of a process. Times run from the start of its first step to its last end. */
 struct stretch_of_steps {
     size_t rank_index, member;
     int64_t start, end;
@@ -198,7 +198,7 @@ static struct stretch_of_steps stretch_of(const struct trace_member *member, siz
     return stretch;
 }
 
-/* What is added to the numbers of a file so that they go on after another number. */
+/* The offset that makes the numbers of a file continue after another number. */
 static int64_t go_on(int64_t after, const struct stretch_of_steps *stretch)
 {
     int64_t added, highest;
@@ -207,8 +207,8 @@ static int64_t go_on(int64_t after, const struct stretch_of_steps *stretch)
     return fits && added >= 0 ? added + 1 : 0;
 }
 
-/* T8.2, T21: lets numbers of steps that come again go on over the files of a rank. With `check`,
-** files that overlap are an error. */
+/* T8.2, T21: continues the numbering over the files of a rank if step numbers repeat. With `check`,
+** overlapping files are an error. */
 static bool number_steps(struct trace *trace, bool check, struct failure *failure)
 {
     struct stretch_of_steps *items = memory_zeroed(trace->count, sizeof *items);

@@ -6,9 +6,9 @@
 
 #include "trace.h"
 
-/* Gives each chosen file the steps that were asked for, and their numbers (T20, T21). For
-** TRACE_CYCLES, a pattern that no event matches and files of a rank that are not cycles of one run
-** are a FAILURE_SAME_RANK; for other uses such files are only marked. */
+/* Gives each chosen file its requested steps and their numbers (T20, T21). With TRACE_CYCLES, it is
+** a FAILURE_SAME_RANK if no event matches a pattern, or if files of a rank are not cycles of one
+** run; otherwise such files are only marked. */
 bool cycles_make(struct trace *trace, const struct trace_request *request,
                  const struct stopper *stopper, struct failure *failure);
 

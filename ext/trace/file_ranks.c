@@ -6,11 +6,11 @@
 #include "base/sort.h"
 #include "platform/path.h"
 
-/* A file whose rank others may share or claim, too. */
+/* A file whose rank may also be claimed by other files. */
 struct ranked_file {
     struct trace_member *member;
     size_t index;  /* of the member */
-    size_t length; /* of the path up to what files of one process have in common */
+    size_t length; /* length of the part of the path that files of one process share */
     struct coordinates at;
     bool by_coordinates;
 };
@@ -20,7 +20,7 @@ static int64_t start_of(const struct ranked_file *of)
     return of->member->file->first;
 }
 
-/* Whether two files have events at one time. */
+/* Whether the events of two files overlap in time. */
 static bool overlap(const struct trace_member *a, const struct trace_member *b)
 {
     const struct trace_file *x = a->file, *y = b->file;
@@ -28,7 +28,7 @@ static bool overlap(const struct trace_member *a, const struct trace_member *b)
            y->first < x->last;
 }
 
-/* Whether the times of the files from `a` to `b` are known; else marks those that are missing. */
+/* Whether the times of the files from `a` to `b` are known; marks files without known times. */
 static bool know_times(struct trace *trace, struct ranked_file *a, struct ranked_file *b)
 {
     bool known = true;
@@ -40,7 +40,7 @@ static bool know_times(struct trace *trace, struct ranked_file *a, struct ranked
     return known;
 }
 
-/* T7.4: of files that may be of one process, those that are come together. */
+/* T7.4: sorts candidates for the same process next to each other. */
 static int process_order(const void *a, const void *b)
 {
     const struct ranked_file *x = a, *y = b;
@@ -60,7 +60,7 @@ static int process_start_order(const void *a, const void *b)
     return order ? order : COMPARE(x->index, y->index);
 }
 
-/* Fills in what tells the process of a file; false if nothing does. */
+/* Fills in the facts that identify the process of a file; false without any. */
 static bool take_process(struct ranked_file *of)
 {
     const char *path = of->member->path, *name = path_name(path);
@@ -74,8 +74,8 @@ static bool take_process(struct ranked_file *of)
     return of->length > 0 || of->by_coordinates;
 }
 
-/* Finds the files of one process that do not overlap (T7.4): they get rank_source RANK_PROCESS, and
-** as `process` the first of them. */
+/* Finds files of one process that do not overlap (T7.4). Sets rank_source RANK_PROCESS, and
+** `process` to the first of them. */
 static bool find_processes(struct trace *trace, struct ranked_file *files,
                            const struct stopper *stopper, struct failure *failure)
 {
@@ -110,7 +110,7 @@ static int rank_order(const void *a, const void *b)
     return order ? order : COMPARE(x->index, y->index);
 }
 
-/* T7.5: replicas that call themselves one rank are ranks of their own. */
+/* T7.5: makes replicas with the same rank separate ranks. */
 static bool find_replicas(struct trace *trace, struct ranked_file *files,
                           const struct stopper *stopper, struct failure *failure)
 {
@@ -155,7 +155,7 @@ static bool find_replicas(struct trace *trace, struct ranked_file *files,
     return true;
 }
 
-/* T7.3, T7.4: gives ranks to the files that have none, without those that others have. */
+/* T7.3, T7.4: gives the remaining files the free ranks in order. */
 static void assign_in_order(struct trace *trace, size_t taken)
 {
     int64_t next = 0;
@@ -173,7 +173,7 @@ static void assign_in_order(struct trace *trace, size_t taken)
     }
 }
 
-/* The rank that a file has by itself (T7.1, T7.2). */
+/* Takes the rank from the file alone (T7.1, T7.2). */
 static void take_own_rank(struct trace_member *member)
 {
     const struct trace_file *file = member->file;

@@ -6,11 +6,10 @@
 
 #include "trace.h"
 
-/* Gives each file its rank, by what is known of them so far, and marks those that have to be
-** loaded to know more (`unclear`). */
+/* Gives files their ranks from the known facts, and marks files that must be loaded (`unclear`). */
 bool file_ranks_find(struct trace *trace, const struct stopper *stopper, struct failure *failure);
 
-/* The coordinates that the label of a file tells, or else its name (T7.7). */
+/* The coordinates from the label of a file, or else from its name (T7.7). */
 struct coordinates member_coordinates(const struct trace_member *member);
 
 #endif

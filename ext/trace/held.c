@@ -10,16 +10,16 @@ enum { BLOCK_ROWS = 64, LONGEST_BLOCK = 32 << 20, LONGEST_PACKED = 1 << 20 /* by
 struct held_block {
     unsigned char *bytes; /* owned; NULL: not held */
     size_t length;        /* of the records */
-    size_t packed;        /* bytes that are compressed; 0: the records themselves */
+    size_t packed;        /* compressed bytes; 0: uncompressed */
 };
 
 struct held_file {
     const struct trace_file *file; /* borrowed */
-    struct held_block *blocks;     /* owned; NULL: it was left, but is not held */
+    struct held_block *blocks;     /* owned; NULL: left earlier, but not held */
     size_t count;                  /* of the blocks */
 };
 
-/* A row in a block; its args follow. */
+/* A row in a block, followed by its args. */
 struct record {
     int64_t byte;
     uint32_t length; /* 0 unless the args are an object or an array */

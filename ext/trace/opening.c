@@ -7,17 +7,18 @@
 #include "cycles.h"
 #include "file_ranks.h"
 
-/* Traces that are opened together. */
+/* Traces being opened together. */
 struct opening {
     struct trace *const *traces;
     const struct trace_request *requests;
     size_t count;
     struct cache *cache;
-    bool peek; /* only some ranks of a trace with several files were asked for */
+    bool peek; /* only some ranks of a trace with several files are requested */
 };
 
-/* Whether the cache is asked for a file: at first for each; then for those that are chosen, or that
-** tell the ranks, and not loaded yet, or another part of them, or with other phases. */
+/* Whether to request a file from the cache. The first round requests all. Later rounds request
+** files that are chosen or needed for the ranks, if they are not loaded or lack a part or
+** phases. */
 static bool is_wanted(const struct trace_member *member, const bool *phases, bool first)
 {
     const struct trace_file *file = member->file;
@@ -26,7 +27,7 @@ static bool is_wanted(const struct trace_member *member, const bool *phases, boo
                       !file_has_phases(file, phases)));
 }
 
-/* Takes the results of requests, which are those of the wanted members, in their order. */
+/* Takes the results of the requests, which follow the order of the wanted members. */
 static void take_files(struct trace *trace, const bool *phases, bool first,
                        struct cache_request **next)
 {
@@ -42,14 +43,14 @@ static void take_files(struct trace *trace, const bool *phases, bool first,
     }
 }
 
-/* The identity of a member's file, if it is known before the files are read. */
+/* The identity of a member's file, if it is known before reading, or NULL. */
 static const struct identity *known_identity(const struct trace *trace, size_t i, bool first)
 {
     return first && trace->paths.items[i].identified ? &trace->paths.items[i].identity : NULL;
 }
 
-/* Gets the wanted files from the cache: at first what tells their ranks, or if all are chosen the
-** whole, and the parts of databases; then the chosen ones. */
+/* Gets the wanted files from the cache. The first round gets their heads, or whole files if all are
+** chosen, and the parts of databases; the second gets the chosen files. */
 static bool get_files(const struct opening *opening, bool first, struct failure *failure)
 {
     size_t count = 0;
@@ -81,8 +82,7 @@ static bool get_files(const struct opening *opening, bool first, struct failure 
     return done;
 }
 
-/* Keeps a file that was given under several paths only under the first of them. A twin has
-** neither a file nor a failure. */
+/* Keeps a file with several paths only under the first. A twin has neither a file nor a failure. */
 static void drop_twins(struct trace *trace)
 {
     struct trace_paths *paths = &trace->paths;
@@ -99,7 +99,7 @@ static void drop_twins(struct trace *trace)
     trace->count = paths->count = kept;
 }
 
-/* Makes a member of each part of a database. */
+/* Adds a member for each part of a database. */
 static bool take_parts(struct trace *trace, struct failure *failure)
 {
     size_t count = 0, used = 0;
@@ -128,7 +128,7 @@ static bool take_parts(struct trace *trace, struct failure *failure)
     return true;
 }
 
-/* Decides which files are traces, and whether the others are an error (T16). */
+/* Decides which files are traces, and whether other files are an error (T16). */
 static bool check_members(struct trace *trace, const struct trace_request *request,
                           struct failure *failure)
 {
@@ -154,7 +154,7 @@ static bool check_members(struct trace *trace, const struct trace_request *reque
                        (long long)trace->count, first->file->trouble.text);
 }
 
-/* Whether a rank is at the place that was asked for. */
+/* Whether some rank has the requested coordinates. */
 static bool check_place(const struct trace *trace, const struct trace_request *request,
                         struct failure *failure)
 {
@@ -212,7 +212,7 @@ static void find_origins(struct trace *trace)
     }
 }
 
-/* Takes over the paths of the requests. */
+/* Takes the paths from the requests. */
 static bool begin(struct opening *opening, struct failure *failure)
 {
     for (size_t t = 0; t < opening->count; t++) {
@@ -233,7 +233,7 @@ static bool begin(struct opening *opening, struct failure *failure)
     return true;
 }
 
-/* Checks the chosen files once they are loaded. */
+/* Checks the chosen files after loading. */
 static bool check_files(struct trace *trace, const struct trace_request *request,
                         const struct stopper *stopper, struct failure *failure)
 {

@@ -10,7 +10,7 @@
 
 enum { WIDTH = 76, FIRST = 500 * 1000 * 1000 /* ns */, EVERY = 100 * 1000 * 1000 /* ns */ };
 
-/* Set while a thread of the process has a line on stderr. */
+/* Set while a thread of the process shows a line on stderr. */
 static atomic_flag taken = ATOMIC_FLAG_INIT;
 
 static bool is_wanted(void)
@@ -21,7 +21,7 @@ static bool is_wanted(void)
     return terminal_is_there();
 }
 
-/* Replaces the line. False if it cannot be written. */
+/* Replaces the line. False if the write fails. */
 static bool put(const char *text, const char *end)
 {
     char line[WIDTH + 3];

@@ -8,7 +8,7 @@
 #include "text/ascii.h"
 #include "text/number.h"
 
-enum { LIST_LENGTH = 400 /* bytes of a list in an error */ };
+enum { LIST_LENGTH = 400 /* bytes of a list in an error message */ };
 
 void selection_clear(struct selection *selection)
 {
@@ -38,8 +38,7 @@ bool selection_copy(struct selection *to, const struct selection *from)
     return done;
 }
 
-/* Adds numbers to a list of so many bytes; returns how many it has then, at most
-** LIST_LENGTH + 32. */
+/* Appends numbers to a list of `length` bytes; returns the new length, at most LIST_LENGTH + 32. */
 static size_t write_numbers(char *list, size_t length, const int64_t *numbers, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -17,7 +17,7 @@ static size_t own_steps(const struct trace_member *member, int64_t *numbers)
     return count;
 }
 
-/* The name of the phase of a step; false if it has none. */
+/* Reads the name of a step's phase; false if it has none. */
 static bool read_phase(const struct trace_member *member, uint32_t iteration,
                        struct step_form *form)
 {
@@ -27,7 +27,7 @@ static bool read_phase(const struct trace_member *member, uint32_t iteration,
                                                member->file->names.items[name].length, form);
 }
 
-/* Whether a text is the phase of a step, or its stratum. */
+/* Whether a text names a step's phase or stratum. */
 static bool same_phase(const struct step_form *form, const char *text)
 {
     char size[24];
@@ -45,8 +45,8 @@ static bool is_steady(int64_t number, const int64_t *numbers, size_t count)
     return count < 3 || (number != numbers[0] && number != numbers[count - 1]);
 }
 
-/* Leaves out steps that end after the first launch whose work had not run when the recording ended
-** (I5), unless none is left. */
+/* Leaves out steps that end after the first launch whose work was still waiting when the recording
+** ended (I5), unless no step would remain. */
 static void leave_waiting(const struct trace_member *member, unsigned char *chosen)
 {
     const struct steps *steps = member->steps;
@@ -62,7 +62,7 @@ static void leave_waiting(const struct trace_member *member, unsigned char *chos
         chosen[i] = left ? chosen[i] == 1 : chosen[i] & 1;
 }
 
-/* Marks the chosen steps of a file; `numbers` are the file's own, ascending. */
+/* Marks the chosen steps of a file; `numbers` are the file's step numbers, ascending. */
 static void choose_steps(const struct trace_member *member, const struct selection *iterations,
                          int64_t lowest, const int64_t *numbers, size_t count,
                          unsigned char *chosen, int64_t *steps)
@@ -118,7 +118,7 @@ bool trace_has_phase(const struct trace_member *member, const char *phase, bool 
     return true;
 }
 
-/* The chosen file of the lowest rank that has steps, or that has none; NULL without such a file. */
+/* The chosen file of the lowest rank with steps, or without steps; NULL if there is none. */
 static const struct trace_member *lowest_rank(const struct trace *trace, bool with_steps)
 {
     const struct trace_member *lowest = NULL;
@@ -137,8 +137,8 @@ const struct trace_member *trace_reference(const struct trace *trace)
     return with ? with : lowest_rank(trace, false);
 }
 
-/* Rejects a trace in which some ranks have steps and others do not (T12): a rank without steps
-** would vanish from the result, and its side of a diff would look faster. */
+/* Rejects a trace in which only some ranks have steps (T12): a rank without steps would vanish from
+** the result, and its side of a diff would look faster. */
 static bool check_steps(const struct trace *trace, const char *subject, struct failure *failure)
 {
     const struct trace_member *with = lowest_rank(trace, true);
@@ -151,7 +151,7 @@ static bool check_steps(const struct trace *trace, const char *subject, struct f
                        (long long)without->rank, subject, without->path, (long long)with->rank);
 }
 
-/* Whether steps of a file are chosen: those of every rank, or of a file's rank only. */
+/* Whether steps of a file are chosen: `only` NULL: for every rank; otherwise for its rank. */
 static bool gives_steps(const struct trace_member *member, const struct trace_member *only)
 {
     return member->chosen && (!only || member->rank == only->rank);
@@ -170,13 +170,13 @@ static bool rank_is_chosen(const struct trace *trace, size_t rank_index,
     return false;
 }
 
-/* The phases of steps, for an error. */
+/* A list of phases for an error message. */
 struct phase_list {
     char text[200];
     bool cut;
 };
 
-/* Adds the phase of a step to a list, unless it is there; with its size, if there is one. */
+/* Adds a step's phase to a list, unless already listed; with its size, if known. */
 static void list_phase(struct phase_list *list, const struct step_form *form, bool sized)
 {
     char word[100], size[24] = "";
@@ -185,7 +185,7 @@ static void list_phase(struct phase_list *list, const struct step_form *form, bo
         return;
     if (sized && form->size != STEP_FORM_UNKNOWN)
         snprintf(size, sizeof size, " %llu", (unsigned long long)step_form_bucket(form->size));
-    if (shown > sizeof word - sizeof size - 3) { /* too long to show */
+    if (shown > sizeof word - sizeof size - 3) { /* too long to print */
         shown = sizeof word - sizeof size - 3;
         strcpy(size, "...");
     }
@@ -203,7 +203,7 @@ static void list_phase(struct phase_list *list, const struct step_form *form, bo
              list->cut ? "..." : word);
 }
 
-/* Checks that each rank has a step of the phase that was asked for (T23). */
+/* Checks that each rank has a step of the requested phase (T23). */
 static bool check_phase(const struct trace *trace, const char *phase,
                         const struct trace_member *only, const char *subject,
                         const struct step_choice *choice, struct failure *failure)
@@ -288,7 +288,7 @@ void step_choice_clear(const struct trace *trace, struct step_choice *choice)
 void trace_last_step(const struct trace *trace, bool included, int64_t *limits)
 {
     for (size_t rank = 0; rank < trace->rank_count; rank++) {
-        bool any = false, several = false; /* steps; events of one number are one */
+        bool any = false, several = false; /* equal numbers: one step */
         int64_t start = INT64_MIN, end = INT64_MIN, number = 0;
         for (size_t i = 0; i < trace->count; i++) {
             const struct trace_member *member = &trace->members[i];
