@@ -4,11 +4,11 @@
 #include "text/number.h"
 #include "base/sort.h"
 
-/* The beginning or end of an annotation. */
+/* The START or END of an annotation. */
 struct bound {
     int64_t time;
-    size_t annotation; /* its place in the file; that of its beginning */
-    size_t below;      /* the open annotation of the same name before this one: its index plus 1 */
+    size_t annotation; /* file position of its START */
+    size_t below;      /* previous open annotation of the same name: its index plus 1 */
     bool ends;
     uint32_t name;
 };
@@ -16,10 +16,10 @@ struct bound {
 struct bounds {
     struct bound *items;
     size_t count, capacity;
-    size_t *open; /* by name: the last one that no END has closed, its index plus 1; 0: none */
+    size_t *open; /* by name: the latest annotation without an END, its index plus 1; 0: none */
 };
 
-/* At one time, what begins comes first: an end is a us later than it says (rule 2). */
+/* At equal times, beginnings come first. The times of ENDs were moved 1 us later (rule 2). */
 static int bound_order(const void *a, const void *b)
 {
     const struct bound *x = a, *y = b;
@@ -28,7 +28,7 @@ static int bound_order(const void *a, const void *b)
     return order ? order : COMPARE(x->annotation, y->annotation);
 }
 
-/* Rule 1. */
+/* Applies rule 1. */
 static bool take_annotation(struct bounds *bounds, struct bound bound, struct failure *failure)
 {
     size_t *open = &bounds->open[bound.name];
@@ -82,7 +82,7 @@ static bool find_bounds(struct snapshot *snapshot, const struct memory_device *d
     return true;
 }
 
-/* Makes changes of bounds that are in order. `closed` is by annotation. */
+/* Turns sorted bounds into changes. `closed` is indexed by annotation. */
 static bool make_changes(struct memory_device *device, const struct bounds *bounds, bool *closed,
                          struct failure *failure)
 {

@@ -1,21 +1,21 @@
 /*
-** The innermost external annotation of a device at a time (M9).
+** Finds the innermost external annotation of a device at any time (M9).
 **
-** 1. An END closes the last START of its name and device that is open; without one, it closes an
+** 1. An END closes the latest open START of its name and device. An END without one closes an
 **    annotation that began before the file. An annotation without END lasts until the end.
-** 2. The annotation holds at both of its times. Of those that hold, the one that began last is the
-**    innermost; ties: later in the file.
+** 2. An annotation includes both its start and its end time. The innermost annotation is the one
+**    with the latest start; ties: later in the file.
 */
 #ifndef TRACEDIFF_ANNOTATED_H
 #define TRACEDIFF_ANNOTATED_H
 
 #include "snapshot.h"
 
-/* Fills the changes of a device. */
+/* Fills in the changes of a device. */
 bool annotated_find(struct snapshot *snapshot, struct memory_device *device,
                     const struct stopper *stopper, struct failure *failure);
 
-/* The id of the text of the innermost annotation when an allocation began, or NAME_NONE. */
+/* The text id of the innermost annotation at the start of an allocation, or NAME_NONE. */
 uint32_t allocation_annotation(const struct snapshot *snapshot, const struct memory_device *device,
                                const struct memory_allocation *allocation);
 

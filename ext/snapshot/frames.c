@@ -7,18 +7,18 @@
 #include "base/memory.h"
 #include "naming/python_path.h"
 
-/* Frames may share a long text, which is looked through for each. */
+/* Limits, because many frames may share one long text that is searched for each. */
 enum { LONGEST_TEXT = 16 << 10, MOST_NAMES = 64 << 20 /* bytes */ };
 
 struct frame_label {
-    uint32_t op;              /* of at::_ops */
-    uint32_t node;            /* of autograd */
+    uint32_t op;              /* name in at::_ops */
+    uint32_t node;            /* node of autograd */
     uint32_t function, place; /* of a Python frame */
-    bool is_minor;            /* the op only makes room, for another one */
+    bool is_minor;            /* the op only allocates memory for another op */
     bool is_engine, is_python, is_user, is_optimizer;
 };
 
-/* A text that is looked at from `p` on. */
+/* A text to be searched from `p` on. */
 struct text_part {
     const char *p, *end;
 };
@@ -31,7 +31,7 @@ static bool take_word(struct text_part *text, const char *word)
     return found;
 }
 
-/* Moves past the next place of a word. */
+/* Moves past the next occurrence of a word. */
 static bool find_word(struct text_part *text, const char *word)
 {
     for (; text->p < text->end; text->p++)
@@ -40,7 +40,7 @@ static bool find_word(struct text_part *text, const char *word)
     return false;
 }
 
-/* Takes letters, digits and `_`. */
+/* Takes a run of letters, digits and `_`. */
 static struct text_part take_name(struct text_part *text)
 {
     struct text_part name = {text->p, text->p};
@@ -50,7 +50,7 @@ static struct text_part take_name(struct text_part *text)
     return name;
 }
 
-/* The NAME of `at::_ops::NAME::call(` or `::redispatch(`. */
+/* Finds NAME in `at::_ops::NAME::call(` or `::redispatch(`. */
 static bool find_op(const struct name *frame, struct text_part *op)
 {
     struct text_part text = {frame->text, frame->text + frame->length};
@@ -63,7 +63,7 @@ static bool find_op(const struct name *frame, struct text_part *op)
     return false;
 }
 
-/* The NODE of `torch::autograd::[generated::]NODE::apply(`. */
+/* Finds NODE in `torch::autograd::[generated::]NODE::apply(`. */
 static bool find_node(const struct name *frame, struct text_part *node)
 {
     struct text_part text = {frame->text, frame->text + frame->length};
@@ -76,7 +76,7 @@ static bool find_node(const struct name *frame, struct text_part *node)
     return false;
 }
 
-/* M8: `empty`, `new_empty`, `resize`, `set_`, or one of these and `_...`. */
+/* M8: `empty`, `new_empty`, `resize`, `set_`, or one of these followed by `_...`. */
 static bool is_minor(struct text_part op)
 {
     static const char *const words[] = {"empty", "new_empty", "resize", "set_"};
@@ -106,7 +106,7 @@ static bool is_python(const struct name *file)
            (file->length >= 3 && memcmp(file->text + file->length - 3, ".py", 3) == 0);
 }
 
-/* Whether a Python frame is of the user. */
+/* Whether a Python frame is user code. */
 static bool is_user(const struct name *file)
 {
     return path_is_users(file->text, file->text + file->length);
@@ -215,7 +215,7 @@ static const struct frame_label *frame_of(struct frame_labels *labels, const str
     return &labels->frames[*known - 1];
 }
 
-/* Adds up the labels of frames, the innermost first. */
+/* Combines the labels of frames, innermost first. */
 static bool make_stack(struct frame_labels *labels, struct stack_label *label,
                        const struct values *values, const struct frame_keys *keys, pickled list,
                        struct failure *failure)

@@ -1,5 +1,6 @@
 /*
-** What the frames of an event say (M8, M9): labels of each frame and each list are made once.
+** Labels from the call stack of an event (M8, M9). Each frame and each list of frames is labelled
+** only once.
 */
 #ifndef TRACEDIFF_FRAMES_H
 #define TRACEDIFF_FRAMES_H
@@ -8,16 +9,16 @@
 #include "values.h"
 
 enum memory_phase {
-    PHASE_BEFORE, /* M5: not of frames */
+    PHASE_BEFORE, /* M5: unrelated to frames */
     PHASE_UNKNOWN,
     PHASE_BACKWARD,
     PHASE_OPTIMIZER,
     PHASE_FORWARD
 };
 
-struct frame_label; /* of a frame */
+struct frame_label; /* of a single frame */
 
-/* Of a list of frames; ids are of frame_labels.names, or NAME_NONE. */
+/* The label of a list of frames; ids are from frame_labels.names, or NAME_NONE. */
 struct stack_label {
     uint32_t op, top_op, node, function, place;
     enum memory_phase phase;
@@ -27,22 +28,21 @@ struct frame_labels {
     struct names names;
     const struct stopper *stopper; /* borrowed */
     /* private */
-    uint32_t *known; /* by node: number from 1 of its label; 0: not made yet */
+    uint32_t *known; /* by node: number of its label, from 1; 0: none yet */
     struct frame_label *frames;
     size_t frame_count, frame_capacity;
     struct stack_label *stacks;
     size_t stack_count, stack_capacity;
 };
 
-/* The known keys of frames, among those that the pickle was read with. */
+/* The frame keys among the known keys of the pickle. */
 struct frame_keys {
     size_t name, filename, line;
 };
 
-/* The label of a list of frames, valid until the next call; PICKLED_ABSENT: without frames. NULL on
-** failure: FAILURE_MEMORY, FAILURE_INTERRUPTED, FAILURE_DAMAGE if names are more than 64 MiB. A
-** struct that is zeroed but for its stopper has no labels. A frame whose texts are longer than
-** 16 KiB says nothing. */
+/* The label of a list of frames, valid until the next call. PICKLED_ABSENT means no frames. In an
+** empty struct only the stopper is set. Frames with texts longer than 16 KiB are ignored. NULL on
+** failure: FAILURE_MEMORY, FAILURE_INTERRUPTED, FAILURE_DAMAGE if names exceed 64 MiB. */
 const struct stack_label *frame_labels_of(struct frame_labels *labels, const struct values *values,
                                           const struct frame_keys *keys, pickled list,
                                           struct failure *failure);

@@ -4,22 +4,22 @@
 #include "base/memory.h"
 #include "base/hash.h"
 
-/* The work on a device. */
+/* The state while the events of a device are processed. */
 struct lifetimes {
     struct snapshot *snapshot;
     struct memory_device *device;
     struct address {
         int64_t address;
-        uint32_t allocation; /* as slot_of() */
+        uint32_t allocation; /* index plus 1, as in slot_of() */
     } * addresses;
     size_t address_count, address_capacity;
-    struct table table; /* of them */
+    struct table table; /* finds slots */
     const struct stopper *stopper;
     struct failure *failure;
-    int64_t before;          /* bytes of M5 */
-    int64_t bytes, most;     /* after an event, beside those of M5; the most of them, at least 0 */
-    int64_t reserved;        /* since the first event */
-    int64_t reserved_then;   /* the same at the peak */
+    int64_t before;          /* bytes of allocations before the first event (M5) */
+    int64_t bytes, most;     /* bytes from the events so far; their maximum, at least 0 */
+    int64_t reserved;        /* bytes reserved since the first event */
+    int64_t reserved_then;   /* `reserved` at the peak */
 };
 
 static uint64_t hash_of_number(int64_t address)
@@ -50,7 +50,7 @@ static bool add_bytes(struct lifetimes *lifetimes, int64_t *sum, int64_t bytes)
                        "'%s': a sum of bytes is beyond 64 bits", lifetimes->snapshot->path);
 }
 
-/* The last allocation at an address: its index plus 1; 0: there was none. NULL if out of memory. */
+/* The index of the latest allocation at an address plus 1; 0: none. NULL if out of memory. */
 static uint32_t *slot_of(struct lifetimes *lifetimes, int64_t address)
 {
     const struct address_key key = {lifetimes, address};
@@ -88,7 +88,7 @@ static bool add_allocation(struct lifetimes *lifetimes, uint32_t *slot,
     return true;
 }
 
-/* The id of the list of frames of an event or block. */
+/* The id of the frame list of an event or block. */
 static uint32_t frames_of(const struct lifetimes *lifetimes, pickled dict)
 {
     pickled frames = values_field(&lifetimes->snapshot->pickle.values, dict, KEY_FRAMES);
@@ -96,7 +96,7 @@ static uint32_t frames_of(const struct lifetimes *lifetimes, pickled dict)
     return kind == PICKLED_LIST || kind == PICKLED_TUPLE ? pickled_id(frames) : NODE_NONE;
 }
 
-/* M4. */
+/* Applies M4 to an alloc. */
 static bool begin_allocation(struct lifetimes *lifetimes, size_t event, pickled dict,
                              int64_t address, int64_t bytes)
 {
@@ -117,7 +117,7 @@ static bool begin_allocation(struct lifetimes *lifetimes, size_t event, pickled 
                                                      .frames = frames_of(lifetimes, dict)});
 }
 
-/* M4, M5. */
+/* Applies M4 and M5 to a free. */
 static bool end_allocation(struct lifetimes *lifetimes, size_t event, int64_t address,
                            int64_t bytes)
 {
@@ -137,7 +137,7 @@ static bool end_allocation(struct lifetimes *lifetimes, size_t event, int64_t ad
                                                      .frames = NODE_NONE});
 }
 
-/* A number of 0 or more that an event, segment or block must have. Errors name `what` and `i`. */
+/* Reads a required nonnegative number of an event, segment or block. Errors name `what` and `i`. */
 static bool memory_number(const struct snapshot *snapshot, const struct memory_device *device,
                           const char *what, size_t i, pickled dict, enum snapshot_key key,
                           int64_t *number, struct failure *failure)
@@ -199,7 +199,7 @@ static bool take_events(struct lifetimes *lifetimes)
     return true;
 }
 
-/* Compares an active block with what is open (M5, M6). */
+/* Compares an active block with the open allocations (M5, M6). */
 static bool take_block(struct lifetimes *lifetimes, pickled block, int64_t address, int64_t bytes)
 {
     struct memory_device *device = lifetimes->device;
@@ -220,8 +220,7 @@ static bool take_block(struct lifetimes *lifetimes, pickled block, int64_t addre
     return true;
 }
 
-/* Goes through the blocks of a segment. Blocks of old versions have neither an address, nor the
-** size that was asked for. */
+/* Processes a segment's blocks. Old versions write them without address and requested size. */
 static bool take_segment(struct lifetimes *lifetimes, size_t i)
 {
     const struct snapshot *snapshot = lifetimes->snapshot;
@@ -267,7 +266,7 @@ static bool take_segment(struct lifetimes *lifetimes, size_t i)
     return true;
 }
 
-/* Sums up what is alive at the peak and at the end. */
+/* Sums up the live allocations at the peak and at the end. */
 static bool sum_up(struct lifetimes *lifetimes)
 {
     struct memory_device *device = lifetimes->device;

@@ -1,12 +1,12 @@
 /*
-** The allocations of a device, and its peak: M4 to M7.
+** Computes the allocations of a device, and its peak (M4 to M7).
 */
 #ifndef TRACEDIFF_LIFETIMES_H
 #define TRACEDIFF_LIFETIMES_H
 
 #include "snapshot.h"
 
-/* Fills the allocations, the peak and the problems of a device that has its events and segments. */
+/* Fills in allocations, peak and problems of a device. Its events and segments must be known. */
 bool lifetimes_find(struct snapshot *snapshot, struct memory_device *device,
                     const struct stopper *stopper, struct failure *failure);
 

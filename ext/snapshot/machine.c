@@ -88,7 +88,7 @@ bool machine_put(struct machine *machine, uint64_t index)
     enum { SLACK = 1024 };
     if (!machine_has(machine, 1))
         return false;
-    if (index > 2 * machine->puts + SLACK) /* picklers number them 0, 1, 2, ... */
+    if (index > 2 * machine->puts + SLACK) /* picklers use indices 0, 1, 2, ... */
         return machine_refuse(machine, FAILURE_DAMAGE, "an index of the memo is too large");
     size_t i = (size_t)index;
     if (i >= machine->memo_count) {
@@ -129,7 +129,7 @@ bool machine_unmark(struct machine *machine, size_t *from)
     return true;
 }
 
-/* Takes bytes into `text`, or only past them. */
+/* Takes bytes into `text`, or only skips them. */
 static bool take_bytes(struct machine *machine, uint64_t length, bool kept)
 {
     uint64_t taken = 0;
@@ -177,7 +177,7 @@ bool machine_long(struct machine *machine, uint64_t length)
     uint64_t number = 0;
     if (length > WORD)
         return machine_text(machine, length, false);
-    for (size_t i = 0; i < length; i++) /* fits the padding */
+    for (size_t i = 0; i < length; i++) /* fits into the padding */
         number |= (uint64_t)machine->p[i] << 8 * i;
     if (length > 0 && length < WORD && machine->p[length - 1] & 0x80)
         number |= UINT64_MAX << 8 * length;
@@ -185,7 +185,7 @@ bool machine_long(struct machine *machine, uint64_t length)
     return machine_push(machine, values_integer(machine->values, (int64_t)number));
 }
 
-/* pickle.h, rule 2. */
+/* Checks pickle.h, rule 2. */
 static bool is_acyclic(struct machine *machine, pickled container)
 {
     return !machine->values->nodes[pickled_id(container)].placed ||
@@ -193,7 +193,7 @@ static bool is_acyclic(struct machine *machine, pickled container)
                           "a container is filled after it was put into another one, as in a cycle");
 }
 
-/* The container below the values from `from` on; 0: there is none of this kind. */
+/* The container below the values from `from` on; 0 if it is missing or of another kind. */
 static pickled container_below(struct machine *machine, size_t from, enum pickled_kind kind)
 {
     pickled container = from > machine->fence ? machine->stack[from - 1] : 0;
@@ -245,7 +245,7 @@ bool machine_build(struct machine *machine, size_t from, enum pickled_kind kind)
         machine->top = from;
         return machine_push(machine, made);
     }
-    /* as a dict below its pairs */
+    /* like a dict below its pairs */
     if (!machine_push(machine, made))
         return false;
     memmove(machine->stack + from + 1, machine->stack + from, count * sizeof *machine->stack);

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "machine.h"
 
-/* The opcodes of protocols 2 to 5, by the names of Python's pickletools. */
+/* The opcodes of protocols 2 to 5, named like in Python's pickletools. */
 enum opcode {
     MARK = '(',
     STOP = '.',
@@ -56,7 +56,7 @@ enum opcode {
     BYTEARRAY8 = 0x96
 };
 
-/* What is refused. */
+/* Refused opcodes. */
 static const struct refused {
     unsigned char opcode;
     const char *what;
@@ -95,7 +95,7 @@ static bool refuse_opcode(struct machine *machine, unsigned char opcode)
     return machine_refuse(machine, FAILURE_DAMAGE, "not an opcode of a pickle");
 }
 
-/* Takes an integer of `bytes` bytes, the lowest first. */
+/* Takes an integer of `bytes` bytes, lowest first. */
 static uint64_t take(struct machine *machine, int bytes)
 {
     uint64_t number = 0;
@@ -105,7 +105,7 @@ static uint64_t take(struct machine *machine, int bytes)
     return number;
 }
 
-/* Takes a float, the highest byte first. */
+/* Takes a float, highest byte first. */
 static double take_real(struct machine *machine)
 {
     enum { BYTES = 8 };
@@ -118,8 +118,8 @@ static double take_real(struct machine *machine)
     return real;
 }
 
-/* BINGET and LONG_BINGET, which are nearly all of a snapshot: its events refer to frames. `p` is at
-** the opcode. */
+/* Runs BINGET and LONG_BINGET, the vast majority of opcodes, because events of a snapshot refer to
+** frames. `p` is at the opcode. */
 static bool run_gets(struct machine *machine)
 {
     const unsigned char *p = machine->p,
@@ -151,7 +151,7 @@ static bool run_gets(struct machine *machine)
     return machine_get(machine, SIZE_MAX);
 }
 
-/* Runs an opcode of texts and bytes; its argument is their length. */
+/* Runs an opcode for texts or bytes; its argument is their length. */
 static bool run_text(struct machine *machine, enum opcode opcode)
 {
     switch (opcode) {
@@ -187,7 +187,7 @@ static bool run_rare(struct machine *machine, enum opcode opcode)
         return take(machine, 1) <= 5 ||
                machine_refuse(machine, FAILURE_DAMAGE, "not a protocol of 2 to 5");
     case POP:
-        if (machine->top == machine->fence) /* as Python: the mark goes */
+        if (machine->top == machine->fence) /* like Python, drops the mark */
             return machine_unmark(machine, &from);
         machine->top--;
         return true;
@@ -303,7 +303,7 @@ static bool run_all(struct machine *machine, pickled *root)
     return values_place(machine->values, *root) || machine_lost(machine);
 }
 
-/* Reads what follows STOP (rule 4). */
+/* Reads the bytes after STOP (rule 4). */
 static bool read_rest(struct machine *machine, int64_t *size)
 {
     while (!machine->ended) {
@@ -320,7 +320,7 @@ static bool begins_like_a_pickle(const unsigned char *bytes, size_t length)
     return length >= 2 && bytes[0] == PROTO && bytes[1] >= 2 && bytes[1] <= 5;
 }
 
-/* What is not a pickle: files of traces are named, and what could be unpacked. */
+/* Refuses files other than pickles. The error recognizes traces and archives. */
 static bool refuse_other(const struct machine *machine)
 {
     static const char database[] = "SQLite format 3";
@@ -341,7 +341,7 @@ static bool refuse_other(const struct machine *machine)
                        machine->path, kind);
 }
 
-/* Notes the class that GLOBAL names: two lines. */
+/* Notes the class of GLOBAL: two lines of text. */
 static void note_class(struct pickle *pickle, struct machine *machine)
 {
     size_t length = 0, lines = 0;
@@ -356,7 +356,7 @@ static void note_class(struct pickle *pickle, struct machine *machine)
     pickle->refused[lines == 2 ? length : 0] = 0;
 }
 
-/* The same of STACK_GLOBAL: two texts. */
+/* Notes the class of STACK_GLOBAL: two texts on the stack. */
 static void note_texts(struct pickle *pickle, const struct machine *machine)
 {
     const struct name *module, *name;
@@ -371,7 +371,7 @@ static void note_texts(struct pickle *pickle, const struct machine *machine)
     }
 }
 
-/* Notes what an opcode that was refused, the last one, would have made. */
+/* Notes the object that the refused last opcode would have made. */
 static void note_refused(struct pickle *pickle, struct machine *machine)
 {
     enum { GLOBAL = 'c', STACK_GLOBAL = 0x93 };

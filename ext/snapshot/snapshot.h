@@ -1,6 +1,6 @@
 /*
-** A snapshot of PyTorch's allocator: what torch.cuda.memory._dump_snapshot() writes, and what
-** follows from it (M1 to M9). Numbers of events are those of the device, from 0.
+** A snapshot of PyTorch's allocator, written by torch.cuda.memory._dump_snapshot(), and its
+** evaluation (M1 to M9). Events are numbered per device, from 0.
 */
 #ifndef TRACEDIFF_SNAPSHOT_H
 #define TRACEDIFF_SNAPSHOT_H
@@ -9,7 +9,7 @@
 #include "frames.h"
 #include "pickle.h"
 
-/* The keys and words that a snapshot is read with; snapshot_load.c has their texts. */
+/* Keys and words that are looked up in a snapshot; snapshot_load.c has their texts. */
 enum snapshot_key {
     KEY_SEGMENTS,
     KEY_DEVICE_TRACES,
@@ -51,41 +51,41 @@ enum snapshot_key {
     SNAPSHOT_KEYS
 };
 
-/* An allocation is alive after event i, from -1, if begin <= i + 1 and i + 1 < end. */
+/* An allocation, alive after event i (start: i = -1) if begin <= i + 1 and i + 1 < end. */
 struct memory_allocation {
     int64_t address, bytes;
-    uint32_t begin;  /* the number of its event plus 1; 0: before the first (M5) */
-    uint32_t end;    /* the same; ALLOCATION_OPEN: it is alive at the end */
-    uint32_t frames; /* id of the list; NODE_NONE: without */
-    bool in_block;   /* a block of a segment is this allocation */
+    uint32_t begin;  /* number of its alloc event plus 1; 0: before the first event (M5) */
+    uint32_t end;    /* number of its free event plus 1; ALLOCATION_OPEN: alive at the end */
+    uint32_t frames; /* id of its frame list, or NODE_NONE */
+    bool in_block;   /* matches a block of a segment */
 };
 #define ALLOCATION_OPEN UINT32_MAX
 
-/* What does not hold in a file, and is counted. */
+/* Inconsistencies in a file, which are counted. */
 enum memory_problem {
-    MEMORY_TWICE,    /* M4: an alloc where an allocation is open */
+    MEMORY_TWICE,    /* M4: an alloc at the address of an open allocation */
     MEMORY_DIFFERS,  /* M6: an allocation and its block have different sizes */
     MEMORY_NO_BLOCK, /* M6: an open allocation without a block */
     MEMORY_TWO_BLOCKS,
     MEMORY_PROBLEMS
 };
 
-/* From a time on, an annotation is the innermost; NAME_NONE: none is. */
+/* The innermost annotation changes at a time; NAME_NONE: there is none any more. */
 struct annotation_change {
     int64_t time;
-    uint32_t name; /* id of a text */
+    uint32_t name; /* id of its text */
 };
 
-#define MEMORY_OF_HOST (-1) /* the number of the device that is pinned memory of the host (M3.4) */
+#define MEMORY_OF_HOST (-1) /* number of the pseudo-device for pinned host memory (M3.4) */
 
 struct memory_device {
     int64_t number;
-    bool used;        /* has events or segments */
+    bool used;        /* it has events or segments */
     uint32_t *events; /* ids of nodes */
     size_t event_count, event_capacity;
     uint32_t *segments; /* ids of nodes */
     size_t segment_count, segment_capacity;
-    struct memory_allocation *allocations; /* in the order in which the file shows them */
+    struct memory_allocation *allocations; /* in file order */
     size_t allocation_count, allocation_capacity;
     struct annotation_change *changes; /* by time */
     size_t change_count;
@@ -102,15 +102,15 @@ struct snapshot {
     char *path;
     struct identity identity;
     struct pickle pickle;
-    struct memory_device *devices; /* by number, that of the host last */
+    struct memory_device *devices; /* by number; the host comes last */
     size_t device_count;
-    const char *unread[MOST_UNREAD]; /* keys of the file that are not read; its texts */
+    const char *unread[MOST_UNREAD]; /* unsupported keys in the file; pointers to its texts */
     size_t unread_count;
-    int64_t items; /* events, segments, blocks and annotations that were gone through */
+    int64_t items; /* number of events, segments, blocks and annotations processed */
     struct frame_labels labels;
 };
 
-/* An event's value of a key. */
+/* The value of a key in an event. */
 static inline pickled event_field(const struct snapshot *snapshot,
                                   const struct memory_device *device, size_t event,
                                   enum snapshot_key key)
@@ -119,7 +119,7 @@ static inline pickled event_field(const struct snapshot *snapshot,
                         key);
 }
 
-/* The time of an event in us; NUMBER_NONE without. */
+/* The time of an event in us; NUMBER_NONE without a time. */
 static inline int64_t event_time(const struct snapshot *snapshot,
                                  const struct memory_device *device, int64_t event)
 {
@@ -131,12 +131,12 @@ static inline int64_t event_time(const struct snapshot *snapshot,
                : NUMBER_NONE;
 }
 
-/* Counts an event, segment, block or annotation. Fails if there are more than a file of this size
-** has, as lists may be shared: beyond 1,048,576, one for each 8 bytes of the pickle, and one for
-** each of the file on disk. */
+/* Counts an event, segment, block or annotation. Because lists may be shared, it fails above a
+** limit that depends on the size of the file: 1,048,576 plus one per 8 bytes of the pickle, of
+** which at most one per byte of the file on disk. */
 bool snapshot_count(struct snapshot *snapshot, struct failure *failure);
 
-/* What an event adds to the memory that is reserved. */
+/* The change of reserved memory by an event, in bytes. */
 int64_t event_reserves(const struct snapshot *snapshot, const struct memory_device *device,
                        size_t event);
 

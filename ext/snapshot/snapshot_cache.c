@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "snapshot_load.h"
 
-/* While a query runs: two large snapshots that it compares are read once. */
+/* The limit during a query, high enough to read two large snapshots for a comparison only once. */
 static const size_t most_in_query = (size_t)3 << 30;
 
 struct snapshot_entry {
@@ -20,7 +20,7 @@ static void remove_entry(struct snapshot_cache *cache, size_t i)
     cache->entries[i] = cache->entries[--cache->count];
 }
 
-/* The snapshot of an unchanged file; others of its path become stale. */
+/* Finds the snapshot of an unchanged file. Snapshots of older versions become stale. */
 static struct snapshot *look_up(struct snapshot_cache *cache, const char *path,
                                 const struct identity *identity)
 {

@@ -1,6 +1,6 @@
 /*
-** Snapshots that were read, kept for later queries like files of traces (trace/cache.h): by path
-** and identity, and the least recently used are dropped first.
+** Keeps snapshots for later queries, like the cache of trace files (trace/cache.h): by path and
+** identity. The least recently used are dropped first.
 */
 #ifndef TRACEDIFF_SNAPSHOT_CACHE_H
 #define TRACEDIFF_SNAPSHOT_CACHE_H
@@ -18,11 +18,11 @@ struct snapshot_cache {
     uint64_t clock;
 };
 
-/* A snapshot, with a reference for the caller; NULL on failure. */
+/* Gets a snapshot with a reference for the caller; NULL on failure. */
 struct snapshot *snapshot_cache_get(struct snapshot_cache *cache, const char *path,
                                     const struct stopper *stopper, struct failure *failure);
 
-/* Drops unused snapshots until the rest hold at most so many bytes, and those of changed files. */
+/* Drops snapshots of changed files, and unused snapshots until at most `most` bytes remain. */
 void snapshot_cache_trim(struct snapshot_cache *cache, size_t most);
 
 void snapshot_cache_clear(struct snapshot_cache *cache);

@@ -56,7 +56,7 @@ static bool refuse(const struct snapshot *snapshot, struct failure *failure, con
                        snapshot->path, what);
 }
 
-/* Makes devices up to a number. */
+/* Creates the devices up to a number. */
 static bool make_devices(struct snapshot *snapshot, int64_t number, struct failure *failure)
 {
     size_t count = (size_t)number + 1;
@@ -114,8 +114,8 @@ static bool take_device(struct snapshot *snapshot, size_t number, pickled list,
            take_events(snapshot, &snapshot->devices[number], list, failure);
 }
 
-/* Adds the device that is pinned memory of the host, if the file tells it. Its events are in one
-** list, or in several. */
+/* Adds the pseudo-device for pinned host memory, if the file has it, with one or several lists of
+** events. */
 static bool take_host(struct snapshot *snapshot, struct failure *failure)
 {
     const struct values *values = &snapshot->pickle.values;
@@ -149,7 +149,7 @@ static bool take_host(struct snapshot *snapshot, struct failure *failure)
     return true;
 }
 
-/* Finds the keys of the file that are not read; settings say nothing of its memory. */
+/* Finds unsupported keys in the file. Settings do not count, because they say nothing of memory. */
 static void find_unread(struct snapshot *snapshot)
 {
     static const enum snapshot_key known[] = {KEY_SEGMENTS, KEY_DEVICE_TRACES, KEY_HOST_SEGMENTS,

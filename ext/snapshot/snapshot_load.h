@@ -6,13 +6,13 @@
 
 #include "snapshot.h"
 
-/* NULL on failure. The caller has the one reference. The stopper must outlive it. */
+/* Reads a snapshot; NULL on failure. The caller gets a reference. The stopper must outlive it. */
 struct snapshot *snapshot_load(const char *path, const struct stopper *stopper,
                                struct failure *failure);
 
 void snapshot_release(struct snapshot *snapshot);
 
-/* Bytes that it holds. */
+/* The memory that the snapshot holds, in bytes. */
 size_t snapshot_memory(const struct snapshot *snapshot);
 
 #endif

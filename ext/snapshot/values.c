@@ -39,8 +39,7 @@ size_t values_memory(const struct values *values)
            (values->texts.table.count + values->shape_table.count) * sizeof(uint32_t);
 }
 
-/* Real snapshots and dumps take no more bytes than their files, which gzip makes up to 30 times
-** smaller. */
+/* Real files need at most their size in memory; gzip makes them up to 30 times smaller. */
 bool values_fit(size_t memory, int64_t read, int64_t on_disk)
 {
     enum { FREE_MEMORY = 64 * 1024 * 1024, MEMORY_A_BYTE = 8, MEMORY_A_BYTE_ON_DISK = 48 };
@@ -49,7 +48,7 @@ bool values_fit(size_t memory, int64_t read, int64_t on_disk)
     return memory <= FREE_MEMORY + (by_read < by_file ? by_read : by_file);
 }
 
-/* Of 64 bits, in `longs`; 0 if out of memory. */
+/* Adds a value of 64 bits to `longs`; 0 if out of memory. */
 static pickled add_long(struct values *values, enum pickled_kind kind, int64_t bits)
 {
     if (!MEMORY_GROW(values->longs, values->long_capacity, values->long_count + 1))
@@ -136,7 +135,7 @@ pickled values_container(struct values *values, enum pickled_kind kind)
     return id == NODE_NONE ? 0 : pickled_of(kind, id);
 }
 
-/* The node that takes what is added to a container; NULL if out of memory. */
+/* The node that receives new values of a container; NULL if out of memory. */
 static struct value_node *node_to_fill(struct values *values, uint32_t id)
 {
     if (values->nodes[id].count == 0)
@@ -150,7 +149,7 @@ static struct value_node *node_to_fill(struct values *values, uint32_t id)
     return &values->nodes[next];
 }
 
-/* Keys that are looked up: every second value from `pairs` on. */
+/* Keys to look up: every second value from `pairs` on. */
 struct shape_key {
     const struct values *values;
     const pickled *pairs;
@@ -176,7 +175,7 @@ static uint64_t hash_of_shape(const void *values, uint32_t id)
     return ((const struct values *)values)->shapes[id].hash;
 }
 
-/* The shape of pairs; UINT32_MAX if out of memory. */
+/* The shape for these keys; UINT32_MAX if out of memory. */
 static uint32_t find_shape(struct values *values, const pickled *pairs, size_t count)
 {
     struct shape_key wanted = {values, pairs, count, hash_key()};
@@ -203,8 +202,7 @@ static uint32_t find_shape(struct values *values, const pickled *pairs, size_t c
     return (uint32_t)values->shape_count++;
 }
 
-/* Makes one node of a dict with several: of the values of known keys, as no others are looked
-** up. */
+/* Merges the nodes of a dict into one with the values of known keys, the only ones looked up. */
 static bool settle(struct values *values, uint32_t dict)
 {
     pickled found[MOST_KNOWN_KEYS] = {0}, pairs[2 * MOST_KNOWN_KEYS];
@@ -246,8 +244,7 @@ bool values_place(struct values *values, pickled value)
            settle(values, pickled_id(value));
 }
 
-/* Adds items that are all dicts as refs; returns how many of the first ones are. SIZE_MAX: out of
-** memory. */
+/* Adds the leading dicts among items as refs; returns their number. SIZE_MAX: out of memory. */
 static size_t append_refs(struct values *values, const pickled *items, size_t count)
 {
     size_t i = 0;
