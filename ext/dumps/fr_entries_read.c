@@ -9,17 +9,17 @@
 #include "naming/python_path.h"
 #include "text/ascii.h"
 
-/* A file that is read into a job. */
+/* A file being read into a job. */
 struct fr_reading {
     struct fr_job *job;
     struct fr_dump *dump;
     const struct values *values;
     const char *path;
-    uint32_t *texts;  /* by text of the file: that of the job plus 1; 0: not yet */
-    uint32_t *frames; /* by node of the file: the frame of the job plus 1 */
-    unsigned char *bytes; /* of a list */
+    uint32_t *texts;  /* by text of the file: text of the job plus 1; 0: none yet */
+    uint32_t *frames; /* by node of the file: frame of the job plus 1 */
+    unsigned char *bytes; /* buffer for a list */
     size_t length, capacity;
-    size_t last_member; /* of the entry before */
+    size_t last_member; /* member of the previous entry */
     struct failure *failure;
 };
 
@@ -39,7 +39,7 @@ bool fr_is_dump(const struct pickle *pickle)
            values_field(&pickle->values, pickle->root, FR_KEY_PG_CONFIG) != 0;
 }
 
-/* The job's text of a value; FR_EMPTY of what is not a text. NAME_NONE if out of memory. */
+/* The job's text for a value; FR_EMPTY for other values. NAME_NONE if out of memory. */
 static uint32_t text_of(struct fr_reading *reading, pickled value)
 {
     if (pickled_kind(value) != PICKLED_TEXT)
@@ -50,7 +50,7 @@ static uint32_t text_of(struct fr_reading *reading, pickled value)
     return *known - 1;
 }
 
-/* An integer, or a text of one, as JSON has some. NUMBER_NONE: it is neither. */
+/* The integer of a value or text, because JSON has some as texts. Otherwise NUMBER_NONE. */
 static int64_t number_of(const struct values *values, pickled value)
 {
     int64_t number = NUMBER_NONE;
@@ -62,7 +62,7 @@ static int64_t number_of(const struct values *values, pickled value)
     return number;
 }
 
-/* A time: 0 and None are none. */
+/* A time; 0 and None mean no time. */
 static int64_t time_of(const struct values *values, pickled value)
 {
     int64_t time = number_of(values, value);
@@ -83,14 +83,14 @@ static bool add_number(struct fr_reading *reading, int64_t number)
     return add_bytes(reading, &number, sizeof number);
 }
 
-/* Keeps the list that was made. */
+/* Stores the list in the buffer. */
 static bool keep(struct fr_reading *reading, struct names *lists, uint32_t *id)
 {
     *id = names_intern(lists, reading->bytes ? (const void *)reading->bytes : "", reading->length);
     return *id != NAME_NONE || lost(reading);
 }
 
-/* Sizes: of each tensor the number of its dimensions, and these. */
+/* Reads sizes: for each tensor the number of dimensions, followed by the dimensions. */
 static bool take_sizes(struct fr_reading *reading, pickled list, uint32_t *id)
 {
     const struct values *values = reading->values;
@@ -143,7 +143,7 @@ static bool add_frame(struct fr_reading *reading, pickled dict, uint32_t *id)
     file = file ? file : &unknown;
     function = function ? function : &unknown;
     snprintf(between, sizeof between, ":%lld ", (long long)(line == NUMBER_NONE ? 0 : line));
-    size_t from = 0; /* of the name of the file without folders */
+    size_t from = 0; /* start of the file's base name */
     for (size_t i = 0; i < file->length; i++)
         from = is_separator((unsigned char)file->text[i]) ? i + 1 : from;
     reading->length = 0;
@@ -164,7 +164,7 @@ static bool take_frames(struct fr_reading *reading, pickled list, uint32_t *id)
 {
     struct value_walk walk = values_walk(reading->values, list);
     pickled item;
-    for (; (item = walk_next(&walk)) != 0;) { /* first, as it uses the bytes, too */
+    for (; (item = walk_next(&walk)) != 0;) { /* first, because it uses the buffer, too */
         uint32_t frame = 0, *known;
         if (pickled_kind(item) != PICKLED_DICT)
             return damaged(reading, "a frame of an entry is not a dictionary");
@@ -185,7 +185,7 @@ static bool take_frames(struct fr_reading *reading, pickled list, uint32_t *id)
     return keep(reading, &reading->job->lists, id);
 }
 
-/* Reads the digits at `*p`; -1: there are none. */
+/* Reads the digits at `*p`; -1 without digits. */
 static int64_t take_rank(const char **p)
 {
     enum { MOST_RANK = 100000000 };
@@ -195,7 +195,7 @@ static int64_t take_rank(const char **p)
     return rank;
 }
 
-/* The op of a text such as `nccl:send 0->3`, `nccl:recv 0<-3` or `gloo:barrier`. */
+/* Parses a profiling name such as `nccl:send 0->3`, `nccl:recv 0<-3` or `gloo:barrier`. */
 static bool take_op(struct fr_reading *reading, uint32_t text, uint32_t *op)
 {
     struct fr_job *job = reading->job;
@@ -232,7 +232,7 @@ static bool take_op(struct fr_reading *reading, uint32_t text, uint32_t *op)
     return true;
 }
 
-/* The member of a group's name in this dump, which is added if it is new. */
+/* Finds the member for a group name in this dump, and adds new ones. */
 static bool find_member(struct fr_reading *reading, uint32_t name, uint32_t description,
                         uint32_t *member)
 {
@@ -262,7 +262,7 @@ static bool find_member(struct fr_reading *reading, uint32_t name, uint32_t desc
     return true;
 }
 
-/* Ranks as pg_config writes them: `[0, 1]`, or a list. */
+/* Reads ranks from pg_config: a text `[0, 1]`, or a list. */
 static bool take_ranks(struct fr_reading *reading, pickled value, uint32_t *id)
 {
     const struct name *text = values_name(reading->values, value);
@@ -283,7 +283,7 @@ static bool take_ranks(struct fr_reading *reading, pickled value, uint32_t *id)
     return keep(reading, &reading->job->sizes, id);
 }
 
-/* FR9: the groups of pg_config. Gloo writes one without a name. */
+/* FR9: reads the groups of pg_config. Gloo writes one without a name. */
 static bool take_groups(struct fr_reading *reading, pickled config)
 {
     const struct values *values = reading->values;
@@ -351,7 +351,7 @@ static bool take_lists(struct fr_reading *reading, pickled dict, struct fr_entry
            take_frames(reading, values_field(values, dict, FR_KEY_FRAMES), &entry->frames);
 }
 
-/* A number of an entry that older versions lack: 0. */
+/* Reads a number of an entry; 0 if an older version lacks it. */
 static int64_t number_or_zero(const struct values *values, pickled dict, enum fr_key key)
 {
     int64_t number = number_of(values, values_field(values, dict, key));

@@ -1,5 +1,5 @@
 /*
-** What the values of a dump say: its groups, their status, its entries.
+** Turns the values of a dump into groups, their status, and entries.
 */
 #ifndef TRACEDIFF_FR_ENTRIES_READ_H
 #define TRACEDIFF_FR_ENTRIES_READ_H
@@ -7,7 +7,7 @@
 #include "fr_job.h"
 #include "snapshot/pickle.h"
 
-/* The keys that a dump is read with; fr_read.c has their texts. */
+/* Keys that are looked up in a dump; fr_read.c has their texts. */
 enum fr_key {
     FR_KEY_ENTRIES,
     FR_KEY_PG_CONFIG,
@@ -44,10 +44,10 @@ enum fr_key {
     FR_KEYS
 };
 
-/* Whether the root is a dictionary of a dump (FR1). */
+/* Whether the root is the dictionary of a dump (FR1). */
 bool fr_is_dump(const struct pickle *pickle);
 
-/* Adds them to the job. Failures: FAILURE_DAMAGE if an entry or a group lacks what it must have. */
+/* Adds a dump to the job. FAILURE_DAMAGE if an entry or a group lacks a required field. */
 bool fr_entries_read(struct fr_job *job, struct fr_dump *dump, const struct pickle *pickle,
                      const char *path, const struct stopper *stopper, struct failure *failure);
 

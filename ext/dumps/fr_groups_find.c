@@ -5,17 +5,17 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-/* Groups while they are made: those of one name are a chain. */
+/* Groups under construction; groups with the same name form a chain. */
 struct fr_grouping {
     struct fr_job *job;
-    uint32_t *first; /* by text: the first group of that name plus 1 */
-    uint32_t *next;  /* by group: the next one of its name plus 1 */
-    uint32_t *ranks; /* by group: of `sizes`; NAME_NONE: found from entries */
+    uint32_t *first; /* by text: first group with that name plus 1 */
+    uint32_t *next;  /* by group: next group with the same name plus 1 */
+    uint32_t *ranks; /* by group: id in `sizes`; NAME_NONE: found from entries */
     size_t next_capacity, ranks_capacity;
     struct failure *failure;
 };
 
-/* NUMBER_NONE: it is not a number. */
+/* The number that a group name consists of, or NUMBER_NONE. */
 static int64_t name_number(const struct name *name)
 {
     int64_t number = NUMBER_NONE;
@@ -23,7 +23,7 @@ static int64_t name_number(const struct name *name)
     return number;
 }
 
-/* Compares two names of groups: numbers first, by their values. */
+/* Compares names of groups; numbers come first, by value. */
 static int names_compare(const struct name *a, const struct name *b)
 {
     int64_t x = name_number(a), y = name_number(b);
@@ -40,7 +40,7 @@ static int integer_order(const void *a, const void *b)
     return COMPARE(x, y);
 }
 
-/* Sorts integers and drops doubles. */
+/* Sorts integers and drops duplicates. */
 static bool sort_unique(int64_t *items, size_t *count, struct failure *failure)
 {
     static const struct stopper never = {NULL, NULL, NULL};
@@ -67,7 +67,7 @@ static bool add_rank(struct fr_job *job, int64_t rank, struct failure *failure)
     return true;
 }
 
-/* Adds a group of a member's name, with `count` ranks to be filled. NULL if out of memory. */
+/* Adds a group named like a member, with `count` ranks to be filled in. NULL if out of memory. */
 static struct fr_group *add_group(struct fr_grouping *grouping, struct fr_member *member,
                                   uint32_t ranks, size_t count)
 {
@@ -91,7 +91,7 @@ static struct fr_group *add_group(struct fr_grouping *grouping, struct fr_member
     return group;
 }
 
-/* FR9: the group of a member that its dump's pg_config has. */
+/* FR9: finds the group of a member in its dump's pg_config. */
 static bool find_configured(struct fr_grouping *grouping, struct fr_member *member)
 {
     struct fr_job *job = grouping->job;
@@ -115,8 +115,8 @@ static bool find_configured(struct fr_grouping *grouping, struct fr_member *memb
     return true;
 }
 
-/* The group of a member that no pg_config of its own has: one that another dump has, the default
-** one, or one of those with entries in it, to which the rank is added. */
+/* Finds the group of a member that its own pg_config lacks: a group of another dump, the default
+** group, or a group known from entries, to which the rank is added. */
 static bool find_other(struct fr_grouping *grouping, struct fr_member *member)
 {
     struct fr_job *job = grouping->job;
@@ -136,7 +136,7 @@ static bool find_other(struct fr_grouping *grouping, struct fr_member *member)
         more[group->count++] = rank;
         return true;
     }
-    enum { MOST_RANKS = 1 << 20 }; /* a number in the name of a file may be any */
+    enum { MOST_RANKS = 1 << 20 }; /* limit, because a file name may contain any number */
     bool is_default = member->description == FR_DEFAULT_GROUP &&
                       job->ranks[job->rank_count - 1] < MOST_RANKS;
     size_t count = is_default ? (size_t)job->ranks[job->rank_count - 1] + 1 : 1;
@@ -150,7 +150,7 @@ static bool find_other(struct fr_grouping *grouping, struct fr_member *member)
     return true;
 }
 
-/* The ranks of dumps, of groups, and from 0 on if there is a default group without pg_config. */
+/* Collects the ranks of dumps and groups, and all from 0 on if a default group lacks pg_config. */
 static bool find_ranks(struct fr_job *job, struct failure *failure)
 {
     for (size_t i = 0; i < job->dump_count; i++)
@@ -173,7 +173,7 @@ static bool make_groups(struct fr_grouping *grouping, const struct stopper *stop
         if (is_used(job, &job->members[i]) && job->members[i].ranks == NAME_NONE &&
             (!find_other(grouping, &job->members[i]) || !stopper_ask(stopper, grouping->failure)))
             return false;
-    for (size_t i = 0; i < job->member_count; i++) /* of dumps that are not used: to name ranks */
+    for (size_t i = 0; i < job->member_count; i++) /* groups of unused dumps, to name their ranks */
         if (!is_used(job, &job->members[i]))
             for (uint32_t g = grouping->first[job->members[i].name]; g != 0;
                  g = grouping->next[g - 1])
@@ -190,7 +190,7 @@ static bool make_groups(struct fr_grouping *grouping, const struct stopper *stop
     return sort_unique(job->ranks, &job->rank_count, grouping->failure);
 }
 
-/* A group and where it was, to be sorted. */
+/* A group and its old index, for sorting. */
 struct fr_group_place {
     const struct name *name;
     struct fr_group group;
@@ -229,7 +229,7 @@ static bool sort_groups(struct fr_job *job, const struct stopper *stopper, struc
     return done;
 }
 
-/* Gives each place of a group the member of its rank's dump. */
+/* Sets the member at each place of a group, from the dump of its rank. */
 static bool place_members(struct fr_job *job, struct failure *failure)
 {
     for (size_t i = 0; i < job->group_count; i++) {
@@ -252,13 +252,13 @@ static bool place_members(struct fr_job *job, struct failure *failure)
     return true;
 }
 
-/* A group of pg_config and its number, to be sorted. */
+/* A group of pg_config and its number, for sorting. */
 struct fr_numbered {
     int64_t number;
     struct fr_member *member;
 };
 
-/* FR7: gives members without entries the ids by order, if that is certain. */
+/* FR7: numbers members without entries by order, if the order is certain. */
 static bool number_members(struct fr_job *job, const struct fr_dump *dump,
                            const struct stopper *stopper, struct failure *failure)
 {
@@ -287,7 +287,7 @@ static bool number_members(struct fr_job *job, const struct fr_dump *dump,
     return done;
 }
 
-/* FR7, and FR6: what pg_status says of the groups of a dump. */
+/* FR7, FR6: takes the status of a dump's groups from pg_status. */
 static void take_statuses(struct fr_job *job, struct fr_dump *dump)
 {
     const struct fr_group_status *statuses = job->statuses + dump->first_status;

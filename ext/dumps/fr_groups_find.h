@@ -1,7 +1,6 @@
 /*
-** Puts the dumps of a job together: its ranks, its groups (FR9), and what pg_status says of them
-** (FR7); which dumps have lost entries that are pending (FR6), and which entries are in doubt
-** (FR5).
+** Combines the dumps of a job: its ranks, its groups (FR9), and their status from pg_status (FR7).
+** Finds dumps that lost pending entries (FR6), and entries in doubt (FR5).
 */
 #ifndef TRACEDIFF_FR_GROUPS_FIND_H
 #define TRACEDIFF_FR_GROUPS_FIND_H

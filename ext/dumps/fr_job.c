@@ -17,7 +17,7 @@ uint32_t fr_place(const struct fr_job *job, const struct fr_entry *entry)
     return NAME_NONE;
 }
 
-/* Sizes are, of each tensor, the number of its dimensions and these. */
+/* Sizes list, for each tensor, the number of dimensions and the dimensions. */
 int64_t fr_elements(const struct fr_job *job, uint32_t sizes)
 {
     const struct name *list = &job->sizes.items[sizes];
@@ -28,7 +28,7 @@ int64_t fr_elements(const struct fr_job *job, uint32_t sizes)
         if (dimensions == 0) {
             sum += elements;
             dimensions = value;
-            elements = 1; /* of a scalar, too */
+            elements = 1; /* also for a scalar */
         } else {
             elements *= (uint64_t)value;
             dimensions--;

@@ -54,7 +54,7 @@ static bool list_names(struct fr_listing *names, const char *directory,
                       failure);
 }
 
-/* FR2: the rank in a name, or the number that ends it; -1: there is none. */
+/* FR2: the rank in a file name, or the number at its end; -1 without one. */
 static int64_t rank_of(const char *name)
 {
     static const char *const endings[] = {".json", ".pickle", ".pkl", ".pt",
@@ -79,8 +79,8 @@ static int64_t rank_of(const char *name)
     return rank;
 }
 
-/* What a file of the directory may be. What the system does not let read is a failure; a link that
-** leads nowhere is no dump. */
+/* Finds the possible kind of a file. A file that the system refuses to read is a failure; a
+** dangling link is not a dump. */
 static bool find_kind(const char *path, enum fr_kind *kind, struct failure *failure)
 {
     struct file_status status;
@@ -94,7 +94,7 @@ static bool find_kind(const char *path, enum fr_kind *kind, struct failure *fail
     if (error != 0 || status.kind != FILE_IS_REGULAR)
         return true;
     *kind = fr_kind_of(path, &own);
-    if (own.code == FAILURE_DAMAGE) { /* fr_read() says how */
+    if (own.code == FAILURE_DAMAGE) { /* fr_read() reports the details */
         *kind = FR_PICKLE;
         failure_clear(&own);
     }
@@ -134,14 +134,14 @@ static bool add_file(struct fr_job *job, const char *path, const char *name,
     return done && fr_status_find(job, dump, stopper, failure);
 }
 
-/* Whether a dump is rather used than another one of its rank, which comes before it (FR8). */
+/* Whether a dump is better than an earlier one of the same rank (FR8). */
 static bool is_better(const struct fr_dump *dump, const struct fr_dump *than)
 {
     return dump->last_time != than->last_time ? dump->last_time > than->last_time
                                               : dump->is_pickle && !than->is_pickle;
 }
 
-/* A dump that can be used, by its rank. */
+/* A usable dump and its rank. */
 struct fr_candidate {
     int64_t rank;
     uint32_t dump;
@@ -173,7 +173,7 @@ static bool choose_dumps(struct fr_job *job, const struct stopper *stopper,
     return done;
 }
 
-/* Whether a dump can be read, or says why none can. */
+/* Whether some dump can be read; otherwise explains why none can. */
 static bool check_dumps(const struct fr_job *job, const char *directory, struct failure *failure)
 {
     for (size_t i = 0; i < job->dump_count; i++)

@@ -71,7 +71,7 @@ enum fr_kind fr_kind_of(const char *path, struct failure *failure)
                                  : FR_NOT_A_DUMP;
 }
 
-/* Notes why a file is not read, in the words of Python where they say more. */
+/* Notes why a file is unreadable, in Python's terms where these are clearer. */
 static bool note_problem(struct fr_dump *dump, const struct pickle *pickle,
                          const struct failure *own)
 {
@@ -98,14 +98,14 @@ static bool note_problem(struct fr_dump *dump, const struct pickle *pickle,
     return dump->problem;
 }
 
-/* Whether a failure ends the work, rather than being one of this file. */
+/* Whether a failure ends the work instead of affecting only this file. */
 static bool ends_work(const struct failure *failure)
 {
     return failure->code == FAILURE_MEMORY || failure->code == FAILURE_INTERRUPTED ||
            failure->code == FAILURE_READ;
 }
 
-/* Takes back what a file that turned out to be damaged has added. */
+/* Removes the data that a damaged file has added. */
 static void take_back(struct fr_job *job, struct fr_dump *dump)
 {
     job->entry_count = dump->first;

@@ -1,5 +1,5 @@
 /*
-** Reads a dump into a job. Of a pickle nothing runs (snapshot/pickle.h).
+** Reads a dump into a job. No code of a pickle runs (snapshot/pickle.h).
 */
 #ifndef TRACEDIFF_FR_READ_H
 #define TRACEDIFF_FR_READ_H
@@ -8,15 +8,15 @@
 
 enum fr_kind { FR_NOT_A_DUMP, FR_PICKLE, FR_JSON };
 
-/* What a file may be, by its first byte (FR1). Sets the failure if that cannot be read. */
+/* Finds the possible kind of a file from its first byte (FR1). Sets the failure on read errors. */
 enum fr_kind fr_kind_of(const char *path, struct failure *failure);
 
-/* Makes the first texts of a job. */
+/* Adds the fixed first texts of a job. */
 bool fr_job_begin(struct fr_job *job, struct failure *failure);
 
-/* Adds what a file says to the job and to the dump, the last of the job. `*is_dump`: it is a
-** dictionary of a dump. What is wrong with the file goes to the dump; false only if the work cannot
-** go on: out of memory, interrupted, or the system does not let it be read. */
+/* Adds the content of a file to the job and to the dump, which must be the job's last. `*is_dump`:
+** the root is the dictionary of a dump. Problems of the file are noted in the dump. False only if
+** the work cannot continue: out of memory, interrupted, or the system refuses to read the file. */
 bool fr_read(struct fr_job *job, struct fr_dump *dump, const char *path, bool *is_dump,
              const struct stopper *stopper, struct failure *failure);
 

@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "text/ascii.h"
 
-/* FR3, of an entry by itself. */
+/* FR3, for a single entry. */
 static enum fr_status own_status(const struct fr_job *job, const struct fr_entry *entry)
 {
     enum { NS_OF_MS = 1000000 };
@@ -31,15 +31,15 @@ static int64_t seq_of(const struct fr_entry *entry)
     return entry->is_p2p ? entry->p2p_seq : entry->collective_seq;
 }
 
-/* The entries of a dump while its batches are found. */
+/* State for finding the batches of a dump. */
 struct fr_batches {
     struct fr_job *job;
     struct fr_dump *dump;
-    uint32_t *before; /* by entry of the dump: the one before it in its group, or FR_NONE */
-    uint32_t *last;   /* by member of the dump: its last entry, or FR_NONE */
+    uint32_t *before; /* by entry of the dump: previous entry in its group, or FR_NONE */
+    uint32_t *last;   /* by member of the dump: its latest entry, or FR_NONE */
 };
 
-/* Gives the state of an entry that closes a batch to those right before it. */
+/* Gives the state of an entry that closes a batch to the entries right before it. */
 static void close_batch(const struct fr_batches *batches, size_t i)
 {
     struct fr_entry *entries = batches->job->entries, *closing = &entries[i];
@@ -54,7 +54,7 @@ static void close_batch(const struct fr_batches *batches, size_t i)
     }
 }
 
-/* P2p entries that share a number without a closing entry are completed. */
+/* Marks p2p entries as completed that share a number without a closing entry. */
 static void complete_shared(const struct fr_batches *batches, size_t i)
 {
     struct fr_job *job = batches->job;

@@ -1,6 +1,6 @@
 /*
-** What follows from a dump alone: the status of its entries and batches (FR3, FR4), whether it has
-** only active ones (FR5), what was overwritten (FR6), and what its members called.
+** Conclusions from a single dump: the status of its entries and batches (FR3, FR4), whether it has
+** only active entries (FR5), overwritten entries (FR6), and the highest calls of its members.
 */
 #ifndef TRACEDIFF_FR_STATUS_H
 #define TRACEDIFF_FR_STATUS_H
@@ -16,7 +16,7 @@ static inline bool fr_is_pending(const struct fr_entry *entry)
     return entry->status != FR_STATUS_COMPLETED;
 }
 
-/* Whether an entry is a part of a batch that another one closes; `i` is its index. */
+/* Whether an entry, with index `i`, is part of a batch that another entry closes. */
 static inline bool fr_is_part(const struct fr_entry *entry, size_t i)
 {
     return entry->batch != FR_NONE && entry->batch != i;

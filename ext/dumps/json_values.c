@@ -8,14 +8,14 @@
 #include "text/number.h"
 #include "text/text.h"
 
-/* The values that belong to containers that are still open, and where these begin. */
+/* The values inside open containers, and where each container begins. */
 struct json_building {
     struct values *values;
     struct json_walk walk;
     pickled *stack;
     size_t top, capacity;
     size_t marks[WALK_DEPTH + 1];
-    bool objects[WALK_DEPTH + 1]; /* the container is an object: its values have keys before them */
+    bool objects[WALK_DEPTH + 1]; /* the container is an object, so keys precede its values */
     char *text;
     size_t text_capacity;
 };
@@ -29,7 +29,7 @@ static bool push(struct json_building *building, pickled value, struct failure *
     return true;
 }
 
-/* A string. 0 if out of memory. */
+/* Makes a string. 0 if out of memory. */
 static pickled string_value(struct json_building *building, const struct token *token)
 {
     enum { MOST_GROWTH = 3 }; /* text.h */
@@ -48,7 +48,7 @@ static bool is_word_token(const struct token *token, const char *word)
     return token->length == strlen(word) && memcmp(token->at, word, token->length) == 0;
 }
 
-/* The double of a valid JSON number, right to the last bit or two, whatever the locale. */
+/* The double of a valid JSON number, accurate to one or two bits in any locale. */
 static double real_of(const unsigned char *p, size_t length)
 {
     enum { MOST_EXPONENT = 400 };
@@ -61,7 +61,7 @@ static double real_of(const unsigned char *p, size_t length)
         number = *p == '.' ? number : number * 10 + (*p - '0');
         exponent -= fraction && *p != '.';
     }
-    for (; p < end; p++) { /* e, a sign, digits */
+    for (; p < end; p++) { /* an exponent: e, a sign, digits */
         down = down || *p == '-';
         if (is_digit(*p) && written < MOST_EXPONENT)
             written = written * 10 + (*p - '0');
@@ -75,7 +75,7 @@ static double real_of(const unsigned char *p, size_t length)
     return (double)((negative ? -number : number) / divisor);
 }
 
-/* A number or a word; PICKLED_OTHER if it is neither. 0 if out of memory. */
+/* Makes a number or a word; PICKLED_OTHER for anything else. 0 if out of memory. */
 static pickled bare_value(struct values *values, const struct token *token)
 {
     int64_t integer;
@@ -90,7 +90,7 @@ static pickled bare_value(struct values *values, const struct token *token)
     return values_real(values, real_of(token->at, token->length));
 }
 
-/* Makes a container of what was pushed since it was entered. */
+/* Makes a container of the values since its opening bracket. */
 static bool close_container(struct json_building *building, size_t depth, struct failure *failure)
 {
     struct values *values = building->values;
@@ -110,7 +110,7 @@ static bool close_container(struct json_building *building, size_t depth, struct
     return done ? push(building, made, failure) : failure_memory(failure);
 }
 
-/* Takes the value that was met last, or enters it. */
+/* Takes or enters the current value. */
 static enum walked take_value(struct json_building *building, struct failure *failure)
 {
     struct json_walk *walk = &building->walk;
@@ -135,7 +135,7 @@ static enum walked take_value(struct json_building *building, struct failure *fa
     return push(building, value, failure) ? WALK_VALUE : WALK_FAILED;
 }
 
-/* Whether the values fit the file; asked now and then. */
+/* Whether the memory of the values is plausible for the file; checked at intervals. */
 static bool fits(struct json_building *building, int64_t *checked, struct failure *failure)
 {
     enum { OFTEN = 1 << 18 /* bytes */ };
@@ -187,5 +187,5 @@ bool json_values_read(struct pickle *pickle, const char *path, const char *const
     memory_free(building->stack);
     memory_free(building->text);
     memory_free(building);
-    return done || failure_memory(failure); /* unless another failure is set */
+    return done || failure_memory(failure); /* unless another failure is already set */
 }
