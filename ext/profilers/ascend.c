@@ -54,7 +54,7 @@ static const char *const cat_names[] = {
     [CAT_LAUNCH] = "cann_runtime",    [CAT_CANN] = "cann",
     [CAT_KERNEL] = "kernel",          [CAT_COPY] = "gpu_memcpy"};
 
-/* How a string is used, and what it is. */
+/* Uses of strings, and the properties of strings. */
 enum { AS_NAME, AS_TYPE };
 enum { IS_ENQUEUE = 1, IS_DEQUEUE = 2, IS_LAUNCH = 4, IS_STEP = 8, IS_COPY = 16 };
 
@@ -80,7 +80,7 @@ static bool open_ascend(struct database_read *read, const void *head)
                         readonly_table(read->readonly, "STRING_IDS"), "id", "value", read->failure);
 }
 
-/* The digits before `.db` at the end of a path; -1: there are none, or too many for a rank (H2). */
+/* The rank from the digits before `.db` at the end of a path; -1 without any or too many (H2). */
 static int64_t rank_in_name(const char *path)
 {
     enum { MOST = 9 };
@@ -199,7 +199,7 @@ static bool cat_of(struct database_read *read, enum ascend_cat cat, uint32_t *id
     return cat == CAT_NONE || database_kept_name(read, cat_names[cat], &ascend->cats[cat], id);
 }
 
-/* A connection, or NUMBER_NONE for what is written if there is none. */
+/* Reads a connection; NUMBER_NONE for the values that mean none. */
 static int64_t connection_in(const struct table_scan *scan, int column)
 {
     int64_t connection = scan_integer(scan, column);
@@ -220,7 +220,7 @@ static bool keep_span(struct database_read *read, const struct database_row *row
     return true;
 }
 
-/* Fills in what rows of calls have in common. */
+/* Fills in the common columns of calls. */
 static bool read_call(struct database_read *read, const struct table_scan *scan, int64_t event,
                       struct database_row *row, struct string_use *name)
 {
@@ -303,7 +303,7 @@ static bool cann_row(struct database_read *read, const struct table_scan *scan, 
     return cat_of(read, launch ? CAT_LAUNCH : CAT_CANN, &row.cat) && database_add(read, &row);
 }
 
-/* Adds device work, whose name, device, stream and thread are known. */
+/* Adds device work with known name, device, stream and thread. */
 static bool add_work(struct database_read *read, const struct table_scan *scan, enum ascend_cat cat,
                      struct database_row *row)
 {
@@ -320,7 +320,7 @@ static bool add_work(struct database_read *read, const struct table_scan *scan, 
     return cat_of(read, cat, &row->cat) && database_add(read, row);
 }
 
-/* H5. */
+/* Handles a task (H5). */
 static bool task_row(struct database_read *read, const struct table_scan *scan, int64_t event)
 {
     static const char copy[] = "MEMCPY_ASYNC";
@@ -361,7 +361,7 @@ static bool collective_row(struct database_read *read, const struct table_scan *
     return add_work(read, scan, CAT_KERNEL, &row);
 }
 
-/* H7. */
+/* Handles a step (H7). */
 static bool step_row(struct database_read *read, const struct table_scan *scan, int64_t event)
 {
     const struct ascend *ascend = read->state;

@@ -1,5 +1,5 @@
 /*
-** The state of reading a database of torch_npu's profiler (H1 to H7).
+** State for reading a database of torch_npu's profiler (H1 to H7).
 */
 #ifndef TRACEDIFF_ASCEND_H
 #define TRACEDIFF_ASCEND_H
@@ -18,37 +18,37 @@ enum ascend_table {
 
 enum { ASCEND_CATS = 10 };
 
-/* A call that is taken off the queue, or one of CANN that may launch work (H6). */
+/* A call that was dequeued, or a call of CANN that may launch work (H6). */
 struct ascend_span {
-    int64_t thread, start, end; /* ns; start is NUMBER_NONE: it has no time */
-    int64_t connection;         /* of a call of CANN */
-    int64_t number;             /* in CONNECTION_IDS; of a call of CANN that of the call it is in */
-    uint32_t order;             /* in the file */
+    int64_t thread, start, end; /* ns; start is NUMBER_NONE without a time */
+    int64_t connection;         /* for calls of CANN */
+    int64_t number;             /* in CONNECTION_IDS; for CANN, from the enclosing call */
+    uint32_t order;             /* position in the file */
     bool of_cann, launch;
 };
 
 struct ascend {
-    int64_t rank, device; /* -1, NUMBER_NONE: not known */
-    char *schema;         /* NULL: not known */
+    int64_t rank, device; /* -1, NUMBER_NONE: unknown */
+    char *schema;         /* NULL: unknown */
     size_t schema_length;
 
-    /* only while rows are read */
+    /* used only while rows are read */
     bool joined, paired, has_steps;
-    struct string_table strings; /* also for args */
+    struct string_table strings; /* also used for args */
     struct id_table numbers, kernels, correlations;
     struct ascend_span *spans;
     size_t span_count, span_capacity;
-    int64_t pid, tid;           /* of the first operator */
+    int64_t pid, tid;           /* from the first operator */
     uint32_t cats[ASCEND_CATS]; /* id of a name, plus 1 */
 };
 
-/* Finds the number of each connection that was launched in a call that was taken off the queue. */
+/* Finds the number of each connection whose launch lies in a dequeued call. */
 bool ascend_pair(struct database_read *read);
 
 bool ascend_args(struct database_read *read, const struct trace_file *file, size_t row, int kind,
                  const struct table_scan *scan, sqlite3_str *json);
 
-/* Columns for args of PYTORCH_API. */
+/* Columns for the args of PYTORCH_API. */
 enum { API_ARGS_SEQUENCE, API_ARGS_FORWARD, API_ARGS_SHAPES, API_ARGS_TYPES };
 
 #endif

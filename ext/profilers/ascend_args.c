@@ -4,7 +4,7 @@
 
 #include "text/ascii.h"
 
-/* A part of a list, up to a semicolon, without the white space around it. */
+/* A part of a list, up to a semicolon, without surrounding white space. */
 struct part {
     const unsigned char *at;
     size_t length;
@@ -15,8 +15,8 @@ static bool is_space(int c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Goes to the next part of a list; false after the last one. `*rest` is at first its beginning, and
-** NULL after the last part. */
+/* Advances to the next part of a list; false after the last. `*rest` starts at the beginning of the
+** list, and is NULL after the last part. */
 static bool next_part(const unsigned char **rest, const unsigned char *end, struct part *part)
 {
     if (!*rest)
@@ -33,7 +33,7 @@ static bool next_part(const unsigned char **rest, const unsigned char *end, stru
     return true;
 }
 
-/* Whether a part is nothing, or integers with commas between them. */
+/* Whether a part is empty, or integers separated by commas. */
 static bool is_shape(const struct part *part)
 {
     bool digit = false;
@@ -45,7 +45,7 @@ static bool is_shape(const struct part *part)
     return digit || part->length == 0;
 }
 
-/* Whether a text is a list of shapes, as `64,32;;`. */
+/* Whether a text is a list of shapes such as `64,32;;`. */
 static bool is_shapes(const unsigned char *text, size_t length)
 {
     const unsigned char *rest = text;
@@ -86,8 +86,8 @@ static bool write_types(const unsigned char *text, size_t length, sqlite3_str *j
     return true;
 }
 
-/* Writes shapes and types of inputs. If the first string has no shapes and the second has, the
-** columns are swapped (H3). */
+/* Writes shapes and types of inputs. If only the second string has shapes, they are swapped
+** (H3). */
 static bool write_inputs(struct database_read *read, int64_t shapes, int64_t types,
                          sqlite3_str *json)
 {

@@ -3,8 +3,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-/* By thread and time; of those that start together, calls taken off the queue before those of CANN,
-** and the outer before the inner ones. */
+/* By thread and time; at equal starts, dequeued calls before calls of CANN, outer before inner. */
 static int time_order(const void *a, const void *b)
 {
     const struct ascend_span *x = a, *y = b;
@@ -15,7 +14,7 @@ static int time_order(const void *a, const void *b)
     return order ? order : COMPARE(x->order, y->order);
 }
 
-/* Calls of CANN last, by connection; of one connection the call that counts first. */
+/* Calls of CANN last, by connection; within a connection, the call that counts comes first. */
 static int connection_order(const void *a, const void *b)
 {
     const struct ascend_span *x = a, *y = b;
@@ -25,8 +24,7 @@ static int connection_order(const void *a, const void *b)
     return order ? order : COMPARE(x->order, y->order);
 }
 
-/* Gives each call of CANN the number of the innermost call that holds it. `open` has room for all
-** spans. */
+/* Gives each call of CANN the number of its innermost outer call. `open` has room for all spans. */
 static bool find_numbers(const struct ascend *ascend, const struct ascend_span **open,
                          const struct stopper *stopper, struct failure *failure)
 {
@@ -44,7 +42,7 @@ static bool find_numbers(const struct ascend *ascend, const struct ascend_span *
             continue;
         }
         while (depth > 0 &&
-               open[depth - 1]->end <= span->end) /* holds nothing that this does not */
+               open[depth - 1]->end <= span->end) /* encloses nothing that this span does not */
             depth--;
         open[depth++] = span;
     }

@@ -12,7 +12,7 @@ struct args {
     struct database_read read;
     struct args_table {
         struct table_scan scan;
-        size_t next; /* index of the row that the scan gives next */
+        size_t next; /* index of the next row of the scan */
         bool open;
     } tables[EVENT_TABLES];
     char *text;
@@ -42,7 +42,7 @@ static bool changed(const struct trace_file *file, struct failure *failure)
                        "'%s' has changed while it was read: run the query again", file->path);
 }
 
-/* NULL on failure. */
+/* Opens a reader of args; NULL on failure. */
 static struct args *open_args(const struct trace_file *file, const struct stopper *stopper,
                               struct failure *failure)
 {
@@ -65,7 +65,7 @@ static struct args *open_args(const struct trace_file *file, const struct stoppe
     return NULL;
 }
 
-/* Goes to a row of a table by its index. */
+/* Moves to a row of a table by its index. */
 static bool go_to(struct args *args, size_t t, size_t index, struct failure *failure)
 {
     const struct row_origin *origin = args->file->origin;
@@ -89,12 +89,12 @@ static bool go_to(struct args *args, size_t t, size_t index, struct failure *fai
     return scanned == SCANNED_ROW;
 }
 
-/* Copies the members as an object; none, or too long: no args. */
+/* Copies the members into an object. Without members, or if too long, there are no args. */
 static bool take(struct args *args, sqlite3_str *json, struct failure *failure)
 {
     int code = sqlite3_str_errcode(json);
     args->length = code == SQLITE_OK ? (size_t)sqlite3_str_length(json) : 0;
-    if (code == SQLITE_TOOBIG) /* once escaped, longer than a value may be */
+    if (code == SQLITE_TOOBIG) /* with escapes, it exceeds SQLite's limit for a value */
         return true;
     if (code != SQLITE_OK ||
         !MEMORY_GROW(args->text, args->capacity, args->length + sizeof "{}" + SCAN_PADDING))
@@ -176,7 +176,7 @@ bool args_quoted(sqlite3_str *json, const unsigned char *text, size_t length,
                  struct failure *failure)
 {
     static const char hexadecimal[] = "0123456789abcdef";
-    enum { LONGEST = 6 /* bytes of an escape */ };
+    enum { LONGEST = 6 /* bytes per escape */ };
     char *repaired = text_repaired((const char *)text, &length);
     char *escaped = repaired ? memory_allocate(LONGEST * length + 1) : NULL, *to = escaped;
     for (size_t i = 0; escaped && i < length; i++) {
@@ -192,7 +192,7 @@ bool args_quoted(sqlite3_str *json, const unsigned char *text, size_t length,
             *to++ = (char)c;
         }
     }
-    if (escaped) { /* at once: what is long would be moved at each part that is added to it */
+    if (escaped) { /* at once, because appending in parts would copy a long text again and again */
         sqlite3_str_appendchar(json, 1, '"');
         sqlite3_str_append(json, escaped, (int)(to - escaped));
         sqlite3_str_appendchar(json, 1, '"');

@@ -1,5 +1,5 @@
 /*
-** What every profiler needs while a database is read.
+** Functions that all profilers use to read a database.
 */
 #include <string.h>
 
@@ -7,8 +7,8 @@
 #include "text/text.h"
 #include "profiler.h"
 
-/* Keeps a text as a name. In a made up file many texts may be the same pages over and over; names
-** of a real one are not much longer than the file, whatever they are made into. */
+/* Adds a text as a name. In a crafted file many texts may share the same pages. In a real file
+** names are not much longer than the file, even after conversion. */
 static bool keep_name(struct database_read *read, const void *text, size_t length, uint32_t *id)
 {
     enum { TIMES = 8, LEAST = 1 << 20 };

@@ -20,7 +20,7 @@ static void release(void *given)
     memory_free(origin);
 }
 
-/* Keeps the rowid of every row in BETWEEN. */
+/* Keeps the rowid of every BETWEEN-th row. */
 static bool keep_rowid(struct row_origin *origin, size_t i, int64_t rowid, struct failure *failure)
 {
     if (i % BETWEEN != 0)
@@ -31,7 +31,7 @@ static bool keep_rowid(struct row_origin *origin, size_t i, int64_t rowid, struc
     return true;
 }
 
-/* Counts a row that is too long, in the first part. */
+/* Counts an overlong row, in the first part. */
 static void pass_long(struct trace_file *file)
 {
     problem_add(&file->problems, PROBLEM_TOO_LONG, 0);
@@ -54,7 +54,7 @@ static bool has_rows(const struct database_read *read, size_t t)
     return !table->owned || table->part == read->file->part;
 }
 
-/* Gives a row of a table to the parts. */
+/* Passes a row of a table to the parts. */
 static bool take_row(struct parts_read *parts, size_t t, const struct table_scan *scan,
                      enum scanned scanned, size_t i, int64_t event)
 {
@@ -82,7 +82,7 @@ static bool read_table(struct parts_read *parts, size_t t, int64_t *event)
     struct table_scan scan = {.statement = NULL};
     enum scanned scanned = SCANNED_FAILED;
     static const char *const none[] = {NULL};
-    bool wanted = false; /* or its rows are only counted */
+    bool wanted = false; /* false: only count the rows */
     for (size_t part = 0; part < parts->count; part++) {
         struct row_origin *origin = parts->reads[part].file->origin;
         origin->tables[t] = (struct kept_table){*event, origin->rowid_count};
@@ -114,7 +114,7 @@ static bool read_tables(struct parts_read *parts)
     for (size_t part = 0; part < parts->count && parts->failure->code == FAILURE_NONE; part++) {
         struct database_read *read = &parts->reads[part];
         struct row_origin *origin = read->file->origin;
-        origin->table_count = tables; /* args look only where rows come from */
+        origin->table_count = tables; /* args are only read from the tables of rows */
         if (origin->profiler->finish)
             done = origin->profiler->finish(read) && done;
     }
@@ -129,7 +129,7 @@ static const struct profiler *profiler_of(const struct readonly *readonly)
     return NULL;
 }
 
-/* The file is not a trace. */
+/* Marks the file as not a trace. */
 static bool refuse(struct database_read *read)
 {
     struct trace_file *file = read->file;
@@ -144,7 +144,7 @@ static bool refuse(struct database_read *read)
     return file->trouble.text || failure_memory(read->failure);
 }
 
-/* Writes the metadata, and lets the profiler describe the rest. */
+/* Writes the metadata, and lets the profiler add its own. */
 static bool describe(struct database_read *read, const struct profiler *profiler)
 {
     struct trace_file *file = read->file;
@@ -166,13 +166,13 @@ static bool describe(struct database_read *read, const struct profiler *profiler
     return done;
 }
 
-/* Finds out what a part of an open database is. False on failure or trouble, or if it is none. */
+/* Prepares a part of an open database. False on failure or trouble, or if it does not exist. */
 static bool open_part(struct database_read *read)
 {
     struct trace_file *file = read->file;
     const struct trace_file *head = read->loading->head;
     if (head && !readonly_same(read->readonly, &head->identity, read->failure))
-        return false; /* it may have other parts now */
+        return false; /* its parts may have changed */
     const struct row_origin *known = head ? head->origin : NULL;
     const struct profiler *profiler = known ? known->profiler : profiler_of(read->readonly);
     if (!profiler) {
@@ -186,7 +186,7 @@ static bool open_part(struct database_read *read)
     origin->profiler = profiler;
     bool done = readonly_complete(file->path, read->failure) &&
                 profiler->open(read, known ? known->state : NULL);
-    if (read->state && read->failure->code == FAILURE_NONE) /* also with the parts before damage */
+    if (read->state && read->failure->code == FAILURE_NONE) /* also if later rows are damaged */
         done = describe(read, profiler) && done;
     origin->state = read->state;
     return done;
@@ -200,7 +200,7 @@ static void close_part(struct database_read *read)
     const struct failure *trouble = &read->readonly->trouble;
     const struct trace_file *head = read->loading->head;
     if (trouble->code == FAILURE_NONE && head && head->outcome == DOCUMENT_DAMAGED)
-        trouble = &head->trouble; /* met where only its parts were looked for */
+        trouble = &head->trouble; /* found by an earlier look at the parts */
     if (origin && origin->state) {
         origin->profiler->settle(origin->state);
         file->origin_size = sizeof *origin + origin->rowid_capacity * sizeof *origin->rowids;

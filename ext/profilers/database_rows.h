@@ -1,5 +1,5 @@
 /*
-** Databases of profilers as rows.
+** Turns databases of profilers into rows.
 */
 #ifndef TRACEDIFF_DATABASE_ROWS_H
 #define TRACEDIFF_DATABASE_ROWS_H

@@ -53,7 +53,7 @@ const struct id_row *ids_find(const struct id_table *ids, int64_t id)
     size_t i = 0;
     if (ids->count == 0 || id < rows[0].id)
         return NULL;
-    uint64_t guess = (uint64_t)id - (uint64_t)rows[0].id; /* ids are mostly numbers in a row */
+    uint64_t guess = (uint64_t)id - (uint64_t)rows[0].id; /* most ids are consecutive */
     if (guess < ids->count && rows[guess].id == id && (guess == 0 || rows[guess - 1].id != id))
         return &rows[guess];
     LOWER_BOUND(i, ids->count, rows[i].id < id);

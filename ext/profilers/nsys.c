@@ -67,7 +67,7 @@ static const char *const cat_names[CATS] = {
     [CAT_KERNEL] = "kernel",        [CAT_MEMCPY] = "gpu_memcpy",
     [CAT_MEMSET] = "gpu_memset",    [CAT_SYNC] = "cuda_sync"};
 
-/* How a string is used. */
+/* Uses of strings. */
 enum { AS_RANGE, AS_CALL, AS_KERNEL };
 
 static bool is_nsys(const struct readonly *readonly)
@@ -160,7 +160,7 @@ static bool describe_nsys(struct database_read *read, sqlite3_str *metadata)
     return true;
 }
 
-/* Whether a row of a process is one of the part. Counts it, in the first part if it is of none. */
+/* Whether a row of a process belongs to the part. The first part counts rows outside all parts. */
 static bool belongs(struct database_read *read, int64_t process)
 {
     const struct nsys *nsys = read->state;
@@ -174,7 +174,7 @@ static bool belongs(struct database_read *read, int64_t process)
     return own;
 }
 
-/* The correlation of a row of a process (N9). */
+/* The correlation of a row, unique among processes (N9). */
 static int64_t correlation_of(const struct nsys *nsys, int64_t process, int64_t correlation)
 {
     return nsys->part_count > 0 && nsys->parts[nsys->part].process == process ? correlation
@@ -187,7 +187,7 @@ static bool cat_of(struct database_read *read, enum nsys_cat cat, uint32_t *id)
     return database_kept_name(read, cat_names[cat], &nsys->cats[cat], id);
 }
 
-/* A range: `what` is twice the word of a step, plus 2, and 1 for an operator (N7, N10). */
+/* Makes a range. `what`: 2 * step word + 2, plus 1 for an operator (N7, N10). */
 static bool make_range(void *owner, struct string_use *use, const unsigned char *text,
                        size_t length, struct failure *failure)
 {
@@ -208,7 +208,7 @@ static bool make_range(void *owner, struct string_use *use, const unsigned char 
     return database_name(read, text, parts.name_length, &use->name);
 }
 
-/* A call: `what` is whether it is the driver's. Its version is left out (N8). */
+/* Makes a call. `what`: whether it is a driver call. Drops the version from the name (N8). */
 static bool make_call(void *owner, struct string_use *use, const unsigned char *text, size_t length,
                       struct failure *failure)
 {
@@ -226,7 +226,7 @@ static bool make_call(void *owner, struct string_use *use, const unsigned char *
     return database_name(owner, text, length, &use->name);
 }
 
-/* A kernel: `<unnamed>` becomes what Kineto writes (N12). */
+/* Makes a kernel. `<unnamed>` becomes Kineto's form (N12). */
 static bool make_kernel(void *owner, struct string_use *use, const unsigned char *text,
                         size_t length, struct failure *failure)
 {
@@ -352,7 +352,7 @@ static bool call_row(struct database_read *read, const struct table_scan *scan, 
     return cat_of(read, driver ? CAT_DRIVER : CAT_RUNTIME, &row.cat) && database_add(read, &row);
 }
 
-/* The name of a kernel: the first that is there. */
+/* The name of a kernel: the first existing column. */
 static bool kernel_name(struct database_read *read, const struct table_scan *scan, uint32_t *name)
 {
     struct nsys *nsys = read->state;
@@ -400,7 +400,7 @@ static int64_t device_of(const struct nsys *nsys, int64_t context, int64_t writt
     return written;
 }
 
-/* Notes the device of the context of the part's work. */
+/* Notes the device of a context with work in the part. */
 static bool take_context(struct database_read *read, int64_t context, int64_t device)
 {
     struct nsys *nsys = read->state;
@@ -468,7 +468,7 @@ static bool work_row(struct database_read *read, int kind, const struct table_sc
     return name_work(read, kind, scan, &row) && database_add(read, &row);
 }
 
-/* N2. */
+/* Applies N2. */
 static bool has_columns(struct database_read *read, const struct event_table *table)
 {
     return database_has(read, table->table, "start") &&
@@ -486,7 +486,7 @@ static bool nsys_row(struct database_read *read, int kind, const struct table_sc
     return work_row(read, kind, scan, event);
 }
 
-/* N1.3 */
+/* Reports what is missing (N1.3). */
 static bool tell_lacking(struct database_read *read)
 {
     bool ranges = read->tables[NSYS_NVTX].table != NULL;

@@ -1,5 +1,5 @@
 /*
-** The state of reading a database of Nsight Systems (rules N).
+** State for reading a database of Nsight Systems (rules N).
 */
 #ifndef TRACEDIFF_NSYS_H
 #define TRACEDIFF_NSYS_H
@@ -18,7 +18,7 @@ enum nsys_table {
     NSYS_TABLES
 };
 
-/* Columns that are read for rows, and again for args; then those of args only. */
+/* Columns for rows (also used for args), followed by columns for args only. */
 enum { NVTX_START, NVTX_END, NVTX_TYPE, NVTX_TEXT, NVTX_TEXT_ID, NVTX_THREAD, NVTX_DOMAIN };
 enum { CALL_START, CALL_END, CALL_CLASS, CALL_NAME, CALL_THREAD, CALL_CORRELATION, CALL_RESULT };
 enum {
@@ -29,7 +29,7 @@ enum {
     WORK_CONTEXT,
     WORK_CORRELATION,
     WORK_PROCESS,
-    WORK_OWN, /* the first of the table's own */
+    WORK_OWN, /* the first column of the specific table */
     KERNEL_DEMANGLED = WORK_OWN,
     KERNEL_SHORT,
     KERNEL_MANGLED,
@@ -58,11 +58,11 @@ struct nsys {
         int64_t process, device, rank; /* device: the lowest */
     } * parts;                         /* in the order of N4 */
     size_t part_count, part_capacity;
-    size_t part;  /* the one that is read */
-    int64_t only; /* the process of rows without one (N3) */
+    size_t part;  /* the part being read */
+    int64_t only; /* process of rows without one (N3) */
     bool only_known, only_seen, only_several;
-    bool based;   /* `base` is known, so that rows can be read also if parts were damaged */
-    int64_t base; /* ns; NUMBER_NONE: there is none */
+    bool based;   /* `base` is known, so rows can be read even if parts were damaged */
+    int64_t base; /* ns; NUMBER_NONE without one */
     struct nsys_context {
         int64_t context, device;
     } * contexts; /* of the part's work (N11) */
@@ -73,25 +73,25 @@ struct nsys {
         size_t length;
     } * domains;
     size_t domain_count, domain_capacity;
-    int word; /* of steps (N10); NVTX_NO_WORD: none */
+    int word; /* that marks steps (N10); NVTX_NO_WORD: none */
 
-    /* only while rows are read */
+    /* used only while rows are read */
     struct string_table strings;
     struct ranges ranges;
-    uint32_t cats[8]; /* by enum nsys_cat: id of the name + 1; 0: unknown */
+    uint32_t cats[8]; /* by enum nsys_cat: id of the name + 1; 0: not added yet */
 };
 
 /* Finds the parts and their ranks (N4, N5), and the base (N6). */
 bool nsys_look(struct database_read *read);
 
-/* The table of a name, or the one with `_V` and the highest number after it. */
+/* The table with a name; or the one with the highest version `_V` after it. */
 struct readonly_table *nsys_table(const struct readonly *readonly, const char *name);
 
-/* The process of a row whose column has a globalTid or globalPid (N3). */
+/* Finds the process of a row from a column with a globalTid or globalPid (N3). */
 bool nsys_process(struct database_read *read, const struct table_scan *scan, int column,
                   int64_t *process);
 
-/* The text of a range: its own, else that of its id. */
+/* The text of a range: its own, or else the string with its id. */
 bool nsys_text(struct database_read *read, const struct table_scan *scan,
                const unsigned char **text, size_t *length);
 

@@ -7,7 +7,7 @@ const char *nsys_sync_name(int64_t type)
     return names[type >= 1 && type <= 4 ? type : 0];
 }
 
-/* Writes the domain of a range: its name, else its number (N7). */
+/* Writes the domain of a range: its name, or else its number (N7). */
 static bool write_domain(struct database_read *read, const struct table_scan *scan,
                          sqlite3_str *json)
 {
@@ -53,7 +53,7 @@ static int64_t sum(int64_t a, int64_t b)
     return __builtin_add_overflow(a, b, &total) ? NUMBER_NONE : total;
 }
 
-/* Args of an x, a y and a z in three columns. */
+/* Writes x, y and z from three columns. */
 static void write_three(sqlite3_str *json, const char *key, const struct table_scan *scan,
                         int column)
 {

@@ -29,7 +29,7 @@ struct readonly_table *nsys_table(const struct readonly *readonly, const char *n
     return best;
 }
 
-/* The process of a globalTid or globalPid. */
+/* The process in a globalTid or globalPid. */
 static int64_t process_in(int64_t global)
 {
     return global >> 24;
@@ -75,9 +75,9 @@ bool nsys_text(struct database_read *read, const struct table_scan *scan,
                                  read->failure);
 }
 
-enum { MOST_PARTS = 1024 }; /* each takes part in the reading of every row */
+enum { MOST_PARTS = 1024 }; /* limit, because each part takes part in reading every row */
 
-/* The part of a process; NULL if it is none. */
+/* The part of a process; NULL without one. */
 static struct nsys_part *part_of(const struct nsys *nsys, int64_t process)
 {
     for (size_t i = 0; i < nsys->part_count; i++)
@@ -105,7 +105,7 @@ static bool take_part(struct database_read *read, int64_t process, int64_t devic
     return true;
 }
 
-/* Takes the process of device work, and its device. */
+/* Takes the process and device of device work. */
 static bool take_work(struct database_read *read, const struct table_scan *scan)
 {
     int64_t process, device = scan_integer(scan, 1);
@@ -127,7 +127,7 @@ static int part_order(const void *a, const void *b)
     return order ? order : COMPARE(x->process, y->process);
 }
 
-/* N4. */
+/* Finds the parts (N4). */
 static bool find_parts(struct database_read *read)
 {
     static const char *const of_work[] = {"globalPid", "deviceId", NULL};
@@ -144,7 +144,7 @@ static bool find_parts(struct database_read *read)
     return true;
 }
 
-/* Takes a rank that MPI_RANKS gives to a thread. */
+/* Takes a thread's rank from MPI_RANKS. */
 static bool take_rank(struct database_read *read, const struct table_scan *scan)
 {
     int64_t process, rank = scan_integer(scan, 1);
@@ -156,7 +156,7 @@ static bool take_rank(struct database_read *read, const struct table_scan *scan)
     return true;
 }
 
-/* Takes a rank that the name of a thread gives: `MPI Rank N`. */
+/* Takes a rank from a thread name `MPI Rank N`. */
 static bool take_named(struct database_read *read, const struct table_scan *scan)
 {
     static const char named[] = "MPI Rank ";
@@ -183,7 +183,7 @@ static bool all_ranked(const struct nsys *nsys)
     return true;
 }
 
-/* Whether two parts have one rank: then their ranks tell nothing. */
+/* Whether two parts have the same rank: then the ranks are ignored. */
 static bool twice_ranked(const struct nsys *nsys)
 {
     for (size_t i = 0; i < nsys->part_count; i++)
@@ -193,13 +193,13 @@ static bool twice_ranked(const struct nsys *nsys)
     return false;
 }
 
-/* N5. */
+/* Finds the ranks (N5). */
 static bool find_ranks(struct database_read *read)
 {
     static const char *const of_ranks[] = {"globalTid", "rank", NULL};
     static const char *const of_names[] = {"start",  "end",       "eventType", "text",
                                            "textId", "globalTid", NULL};
-    /* the rows that name threads, and those whose type is text */
+    /* rows that name threads, and rows whose type is text */
     static const char only_names[] = "(\"eventType\" = 39 OR \"eventType\" > 9223372036854775807)";
     struct nsys *nsys = read->state;
     if (!database_each(read, readonly_table(read->readonly, "MPI_RANKS"), of_ranks, NULL,

@@ -5,12 +5,12 @@
 #include "text/ascii.h"
 #include "text/number.h"
 
-/* What is left of a text. */
+/* The unread rest of a text. */
 struct text_rest {
     const unsigned char *at, *end;
 };
 
-/* Passes a text, if it follows. */
+/* Skips a text, if it comes next. */
 static bool pass(struct text_rest *rest, const char *text)
 {
     size_t length = strlen(text);
@@ -20,7 +20,7 @@ static bool pass(struct text_rest *rest, const char *text)
     return true;
 }
 
-/* Passes digits; false if there are none. */
+/* Skips digits; false without any. */
 static bool pass_digits(struct text_rest *rest)
 {
     const unsigned char *start = rest->at;
@@ -41,7 +41,7 @@ static bool pass_number(struct text_rest *rest, const unsigned char **number, si
     return true;
 }
 
-/* Passes a list of lists and integers, as [[8, 512], [], 3]. */
+/* Skips a list of lists and integers, such as [[8, 512], [], 3]. */
 static bool pass_sizes(struct text_rest *rest)
 {
     size_t depth = 0;
@@ -54,7 +54,7 @@ static bool pass_sizes(struct text_rest *rest)
         } else {
             pass(rest, "-");
             const unsigned char *start = rest->at;
-            if (!pass_digits(rest) || (*start == '0' && rest->at > start + 1)) /* no JSON */
+            if (!pass_digits(rest) || (*start == '0' && rest->at > start + 1)) /* not JSON */
                 return false;
         }
         while (depth > 0 && pass(rest, "]"))
@@ -67,7 +67,7 @@ static bool pass_sizes(struct text_rest *rest)
     return true;
 }
 
-/* Passes a list of pairs, as [(3,0), (4,1)]. */
+/* Skips a list of pairs, such as [(3,0), (4,1)]. */
 static bool pass_pairs(struct text_rest *rest)
 {
     if (!pass(rest, "["))
@@ -130,7 +130,7 @@ bool nvtx_is_operator(const unsigned char *text, const struct nvtx_text *parts)
            text_is(name, length, "detach_");
 }
 
-/* Moves past the first place of a text. */
+/* Moves past the first occurrence of a text. */
 static bool pass_until(struct text_rest *rest, const char *text)
 {
     for (; rest->at < rest->end; rest->at++)
@@ -139,7 +139,7 @@ static bool pass_until(struct text_rest *rest, const char *text)
     return false;
 }
 
-/* What follows the last `/` of a path in quotes, without a number in brackets at its end. */
+/* The last component of a quoted path, without a number in brackets at its end. */
 static size_t last_component(struct text_rest rest, const unsigned char **name)
 {
     const unsigned char *end = memchr(rest.at, '\'', (size_t)(rest.end - rest.at));
@@ -167,7 +167,7 @@ size_t nvtx_marker(const unsigned char *text, size_t length, const unsigned char
     struct text_rest stack = rest, next = rest;
     if (pass_until(&stack, "'funcStack': '"))
         return last_component(stack, name);
-    while (pass_until(&next, "'")) { /* of several texts the last */
+    while (pass_until(&next, "'")) { /* the last text counts */
         rest = next;
         if (!pass_until(&next, "'"))
             return 0;

@@ -1,7 +1,6 @@
 /*
-** What the databases of one profiler mean. A profiler says which tables have events; the reading of
-** them (database_rows.c) counts their rows, which makes the numbers of events (G9), and gives each
-** row to it.
+** The interface to the databases of one profiler. A profiler names the tables with events. The
+** reader (database_rows.c) numbers their rows as events (G9) and passes each row to the profiler.
 */
 #ifndef TRACEDIFF_PROFILER_H
 #define TRACEDIFF_PROFILER_H
@@ -12,57 +11,56 @@
 /* A table with events. */
 struct event_table {
     struct readonly_table *table; /* NULL: the database lacks it */
-    int kind;                     /* the profiler's own number */
-    bool owned;                   /* all its rows are of one part; */
-    size_t part;                  /* that is this one */
+    int kind;                     /* number defined by the profiler */
+    bool owned;                   /* all its rows belong to one part: */
+    size_t part;                  /* index of that part */
 };
 
-enum { EVENT_TABLES = 512 /* at most */, EVENT_KINDS = 8 };
+enum { EVENT_TABLES = 512 /* limit */, EVENT_KINDS = 8 };
 
-/* A database that is being read. */
+/* A database being read. */
 struct database_read {
     struct readonly *readonly; /* borrowed; several parts may share it */
     struct loading *loading;   /* NULL while args are read */
     struct trace_file *file;   /* NULL while args are read */
     struct failure *failure;
-    struct event_table tables[EVENT_TABLES]; /* in the order of events */
+    struct event_table tables[EVENT_TABLES]; /* in order of events */
     size_t table_count;
-    int64_t named;     /* bytes of the names that were added */
-    void *state;       /* the profiler's */
-    const void *known; /* while args are read: its state when the rows were read */
+    int64_t named;     /* total bytes of the names added */
+    void *state;       /* private to the profiler */
+    const void *known; /* while args are read: the state from reading the rows */
 };
 
 struct profiler {
     const char *name;
 
-    /* The columns of each kind of table, ended by NULL: those that rows need, and those of args. */
+    /* By kind of table: the columns for rows, and those for args. Each list ends with NULL. */
     const char *const *columns[EVENT_KINDS], *const *arg_columns[EVENT_KINDS];
 
-    /* Whether a database is of this profiler, by its tables. */
+    /* Whether a database comes from this profiler, judged by its tables. */
     bool (*is)(const struct readonly *readonly);
 
-    /* Makes the state, and fills in read->tables. `head` is the state of an earlier reading of the
-    ** same file, which knows its parts; NULL: they are to be found. False on failure, or with
-    ** trouble. */
+    /* Makes the state, and fills in read->tables. `head` is the state of an earlier look at the
+    ** same file, with its parts; NULL: find the parts. False on failure, or with trouble. */
     bool (*open)(struct database_read *read, const void *head);
 
-    /* Fills in what holds for the file: parts, rank, base; and writes members of its metadata. */
+    /* Fills in the facts about the file (parts, rank, base) and writes members of its metadata. */
     bool (*describe)(struct database_read *read, sqlite3_str *metadata);
 
-    /* Whether a table, whose columns are known, has those that its rows need; else with trouble. */
+    /* Whether a table with known columns has those needed for rows; otherwise sets the trouble. */
     bool (*complete)(struct database_read *read, const struct event_table *table);
 
-    /* Handles a row of a table: adds it if it is one. */
+    /* Handles a row of a table, and adds it if it is an event. */
     bool (*row)(struct database_read *read, int kind, const struct table_scan *scan, int64_t event);
 
-    /* Called once all rows have been read. May be NULL. */
+    /* Called after the last row. May be NULL. */
     bool (*finish)(struct database_read *read);
 
-    /* Writes members of args for a row of the file; nothing: it has none. */
+    /* Writes members of args for a row of the file; writes nothing if it has no args. */
     bool (*args)(struct database_read *read, const struct trace_file *file, size_t row, int kind,
                  const struct table_scan *scan, sqlite3_str *json);
 
-    /* Ends the reading: frees what is needed for it only. The rest of the state serves args. */
+    /* Frees the data that only reading needs. The rest of the state serves args. */
     void (*settle)(void *state);
 
     void (*free_state)(void *state);
@@ -70,48 +68,48 @@ struct profiler {
 
 extern const struct profiler nsys_profiler, rocpd_profiler, ascend_profiler;
 
-/* What rows of databases have in common. `cat` and `name` are ids of names, or NAME_NONE; integers
-** are NUMBER_NONE if there is none. */
+/* Common columns of database rows. `cat` and `name` are ids of names, or NAME_NONE; missing
+** integers are NUMBER_NONE. */
 struct database_row {
     int64_t event, ts, dur, correlation, stream;
     int64_t pid, tid;
     uint32_t cat, name;
     unsigned char phase;
-    bool named_thread; /* tid is the id of a name */
+    bool named_thread; /* `tid` is a name id */
 };
 
 /* Adds a row. False on failure. */
 bool database_add(struct database_read *read, const struct database_row *row);
 
-/* The id of a name; false on failure or trouble. Text that is not UTF-8 is repaired (G7). */
+/* Finds the id of a name; false on failure or trouble. Invalid UTF-8 is repaired (G7). */
 bool database_name(struct database_read *read, const void *text, size_t length, uint32_t *id);
 
-/* The same for a name of many rows: `*kept` is its id plus 1, or 0 at first. */
+/* The same for a frequent name: `*kept` caches its id plus 1, and starts as 0. */
 bool database_kept_name(struct database_read *read, const char *name, uint32_t *kept, uint32_t *id);
 
-/* A string in one of its uses. False on failure or trouble. */
+/* Gets a string for a use. False on failure or trouble. */
 bool database_string(struct database_read *read, struct string_table *strings, int64_t id, int how,
                      string_maker *make, struct string_use *use);
 
-/* ts and dur of a start and an end (G8); counts what is wrong. NUMBER_NONE: without an end. */
+/* Computes ts and dur (G8), and counts problems. dur is NUMBER_NONE without an end. */
 void database_times(struct database_read *read, int64_t start, int64_t end, bool ended, int64_t *ts,
                     int64_t *dur);
 
-/* Whether a table, whose columns are known, has a column that is needed; else with trouble. */
+/* Whether a table with known columns has a required column; otherwise sets the trouble. */
 bool database_has(struct database_read *read, const struct readonly_table *table,
                   const char *column);
 
-/* Runs through all rows of a table; a table that is NULL has none. `only` is as in scan_open().
+/* Calls a function for all rows of a table; NULL means an empty table. See scan_open() for `only`.
 ** False on failure, or with trouble. */
 bool database_each(struct database_read *read, struct readonly_table *table,
                    const char *const *columns, const char *only,
                    bool (*take)(struct database_read *read, const struct table_scan *scan));
 
-/* Gives a file its metadata (G12): `host` NULL: unknown; `pid` NUMBER_NONE. */
+/* Sets the metadata of a file (G12). `host` NULL, `pid` NUMBER_NONE: unknown. */
 bool args_metadata(struct trace_file *file, const char *producer, const char *host, size_t length,
                    int64_t pid, struct failure *failure);
 
-/* For args. `json` has the members written so far; a NULL value writes nothing. */
+/* These write args. `json` has the members so far. A missing value (NULL) writes nothing. */
 void args_integer(sqlite3_str *json, const char *key, int64_t value);
 void args_word(sqlite3_str *json, const char *key, const char *word); /* plain ASCII */
 void args_raw(sqlite3_str *json, const char *key, const char *text, size_t length);
@@ -121,9 +119,9 @@ bool args_quoted(sqlite3_str *json, const unsigned char *text, size_t length,
 bool args_text(sqlite3_str *json, const char *key, const unsigned char *text, size_t length,
                struct failure *failure);
 void args_three(sqlite3_str *json, const char *key, int64_t x, int64_t y, int64_t z);
-/* The device and the stream of a row. */
+/* Writes the device and the stream of a row. */
 void args_device(sqlite3_str *json, const struct trace_file *file, size_t row);
-/* "memory bandwidth (GB/s)" (G10). */
+/* Writes "memory bandwidth (GB/s)" (G10). */
 void args_bandwidth(sqlite3_str *json, int64_t bytes, int64_t dur);
 
 #endif

@@ -14,7 +14,7 @@ bool ranges_note(struct ranges *ranges, struct database_read *read, int word)
     return true;
 }
 
-/* Makes a row ProfilerStep#N, a user_annotation. */
+/* Turns a row into ProfilerStep#N, a user_annotation. */
 static bool name_step(struct database_read *read, uint32_t row)
 {
     static const char annotation[] = "user_annotation";
@@ -49,7 +49,7 @@ void ranges_clear(struct ranges *ranges)
     *ranges = (struct ranges){.items = NULL};
 }
 
-/* Writes sizes without their spaces. */
+/* Writes sizes without spaces. */
 static bool write_sizes(const struct nvtx_text *parts, sqlite3_str *json, struct failure *failure)
 {
     char *dense = memory_allocate(parts->sizes_length + 1);

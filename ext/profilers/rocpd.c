@@ -6,8 +6,8 @@
 #include "rocpd_names.h"
 #include "text/ascii.h"
 
-/* Columns of rows. Those of time, track and event are the same in all tables; a column that a
-** schema lacks is NULL in every row (R8, R9). */
+/* Columns of rows. Time, track and event have the same columns in all tables; columns missing in a
+** schema are NULL in every row (R8, R9). */
 enum { ROW_TRACK, ROW_START, ROW_END, ROW_START_ID, ROW_END_ID, ROW_EVENT, ROW_OWN };
 enum { REGION_PROCESS = ROW_OWN, REGION_THREAD, REGION_NAME };
 enum { WORK_STREAM = ROW_OWN, WORK_OWN };
@@ -40,7 +40,7 @@ static const char *const dispatch_args[] = {
     "grid_size_y",      "grid_size_z",      NULL};
 static const char *const copy_args[] = {"track_id", "queue_id", "size", NULL};
 
-/* Columns of the tables that are joined. */
+/* Columns of joined tables. */
 enum { CATEGORY_OF_EVENT, STACK_OF_EVENT };
 enum { PROCESS_PID };
 enum { THREAD_TID };
@@ -50,7 +50,7 @@ enum { TIMESTAMP_VALUE };
 
 enum rocpd_cat { CAT_KERNEL, CAT_COPY };
 
-/* How a string is used. */
+/* Uses of strings. */
 enum { AS_NAME, AS_CATEGORY, AS_COPY };
 
 static bool is_rocpd(const struct readonly *readonly)
@@ -91,7 +91,7 @@ static bool describe_rocpd(struct database_read *read, sqlite3_str *metadata)
 {
     struct trace_file *file = read->file;
     const struct rocpd *rocpd = read->state;
-    if (rocpd->part_count == 0) /* they could not be found */
+    if (rocpd->part_count == 0) /* the parts could not be found */
         return true;
     if (strcmp(rocpd->schema, "3") == 0)
         problem_add(&file->problems, PROBLEM_UNTRIED, 0);
@@ -119,7 +119,7 @@ static bool take_agent(struct database_read *read, const struct table_scan *scan
     return ids_add(&rocpd->agents, &row, read->failure);
 }
 
-/* Opens the names of categories: schema 3 has them among the strings (R9). */
+/* Opens the names of categories, which schema 3 keeps among the strings (R9). */
 static bool open_categories(struct database_read *read, struct readonly_table *strings)
 {
     struct rocpd *rocpd = read->state;
@@ -129,7 +129,7 @@ static bool open_categories(struct database_read *read, struct readonly_table *s
                         table ? "name" : "string", read->failure);
 }
 
-/* Opens and reads what rows are joined with (R2). */
+/* Opens and reads the tables that rows are joined with (R2). */
 static bool join(struct database_read *read)
 {
     static const char *const events[] = {"id", "category_id", "stack_id", NULL};
@@ -171,7 +171,7 @@ static bool make_name(void *owner, struct string_use *use, const unsigned char *
     return !text || database_name(owner, text, length, &use->name);
 }
 
-/* A category: `name` is what Kineto calls it (R5). */
+/* Makes a category with Kineto's name (R5). */
 static bool make_category(void *owner, struct string_use *use, const unsigned char *text,
                           size_t length, struct failure *failure)
 {
@@ -180,7 +180,7 @@ static bool make_category(void *owner, struct string_use *use, const unsigned ch
     return !text || rocpd_category(owner, text, length, &use->name);
 }
 
-/* The name of a copy, as Kineto writes it (R7). */
+/* Makes a copy's name in Kineto's form (R7). */
 static bool make_copy(void *owner, struct string_use *use, const unsigned char *text, size_t length,
                       struct failure *failure)
 {
@@ -189,7 +189,7 @@ static bool make_copy(void *owner, struct string_use *use, const unsigned char *
                 : make_name(owner, use, text, length, failure);
 }
 
-/* The name of a kernel: its demangled one, else the other (R6). */
+/* The name of a kernel, preferably demangled (R6). */
 static bool make_kernel(void *owner, struct string_use *use, const unsigned char *text,
                         size_t length, struct failure *failure)
 {
@@ -206,7 +206,7 @@ static bool cat_of(struct database_read *read, enum rocpd_cat cat, uint32_t *id)
     return database_kept_name(read, names[cat], &rocpd->cats[cat], id);
 }
 
-/* Gives a range the name and the category of its message (N7), and notes what may be a step. */
+/* Gives a range the name and category from its message (N7), and notes candidates for steps. */
 static bool read_message(struct database_read *read, int64_t event, struct database_row *row)
 {
     struct rocpd *rocpd = read->state;
@@ -225,7 +225,7 @@ static bool read_message(struct database_read *read, int64_t event, struct datab
            database_name(read, text, parts.name_length, &row->name);
 }
 
-/* The start and the end of a row: its own, else the timestamp that it names (R9). */
+/* A start or end of a row: its own time, or else the time of its timestamp id (R9). */
 static int64_t time_of(const struct rocpd *rocpd, const struct table_scan *scan, int own, int id)
 {
     int64_t time = scan_integer(scan, own);
@@ -244,7 +244,7 @@ static int64_t end_of(const struct rocpd *rocpd, const struct table_scan *scan)
     return time_of(rocpd, scan, ROW_END, ROW_END_ID);
 }
 
-/* A value of a row: its own, else that of its track (R9). */
+/* A value of a row, or else of its track (R9). */
 static int64_t value_of(const struct id_table *tracks, const struct table_scan *scan, int own,
                         int value)
 {
@@ -318,8 +318,8 @@ static bool dispatch_row(struct database_read *read, const struct table_scan *sc
                     value_of(places, scan, DISPATCH_AGENT, PLACE_AGENT));
 }
 
-/* A copy is on the device that it goes to or, if that is the host, comes from. Its track is no
-** help: that of a copy to the host has the host as its agent. */
+/* Handles a copy. Its device is the destination or, if that is the host, the source. The track does
+** not help, because the agent of a copy to the host is the host. */
 static bool copy_row(struct database_read *read, const struct table_scan *scan, int64_t event)
 {
     struct rocpd *rocpd = read->state;
@@ -381,7 +381,7 @@ static bool finish_rocpd(struct database_read *read)
     return ranges_name_steps(&rocpd->ranges, read, &rocpd->word);
 }
 
-/* Whether a region was named by a text: by its name, or as a step. */
+/* Whether a text named a region, either directly or as a step. */
 static bool is_named(const struct trace_file *file, size_t row, const unsigned char *text,
                      const struct nvtx_text *parts, bool step)
 {
@@ -418,7 +418,7 @@ static bool write_region(struct database_read *read, const struct trace_file *fi
            (!step || args_text(json, "nvtx", text, length, read->failure));
 }
 
-/* Writes the numbers of work items of a dispatch as those of groups. */
+/* Writes a dispatch's numbers of work items as numbers of groups. */
 static void write_sizes(const struct table_scan *scan, sqlite3_str *json)
 {
     int64_t block[3], grid[3];

@@ -34,7 +34,7 @@ const char *rocpd_suffix(const char *table, const char *name)
     return same && table[length + 1] ? table + length + 1 : NULL;
 }
 
-/* Notes the suffix of a table, if it has this name. */
+/* Notes the suffix of a table, if its base name matches. */
 static bool take_suffix(struct database_read *read, const char *table, const char *name)
 {
     struct rocpd *rocpd = read->state;
@@ -62,7 +62,7 @@ static int part_order(const void *a, const void *b)
 }
 
 /* Copies a text that may be a JSON object, with room to decode one of its strings. False if it is
-** none, or on failure. */
+** not an object, or on failure. */
 static bool read_object(struct rocpd *rocpd, const unsigned char *text, size_t length,
                         struct token *object, struct failure *failure)
 {
@@ -77,7 +77,7 @@ static bool read_object(struct rocpd *rocpd, const unsigned char *text, size_t l
     return stop && scan_space(stop) == scan.end && object->kind == TOKEN_NESTED;
 }
 
-/* The messages of a part. False on failure, or with trouble. */
+/* Opens the messages of a part. False on failure, or with trouble. */
 static bool open_messages(struct database_read *read, size_t i)
 {
     struct rocpd_part *part = &((struct rocpd *)read->state)->parts[i];
@@ -127,7 +127,7 @@ bool rocpd_places(struct database_read *read, size_t i)
            ids_read(&part->places, read, table, columns);
 }
 
-/* The rank that an environment gives, or -1 (R4). */
+/* The rank in the environment variables, or -1 (R4). */
 static int64_t rank_in(const struct token *environment)
 {
     static const char *const keys[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
@@ -173,7 +173,7 @@ static bool take_version(struct database_read *read, const struct table_scan *sc
     return true;
 }
 
-/* Refuses a schema whose tables mean something else (R1). */
+/* Refuses schemas whose tables have another meaning (R1). */
 static bool check_schema(struct database_read *read)
 {
     static const char *const columns[] = {"tag", "value", NULL};

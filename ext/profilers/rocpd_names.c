@@ -15,7 +15,7 @@ static const struct known_category {
              {"marker_", "user_annotation", OF_OTHER},
              {"kfd_", "", OF_KFD}};
 
-/* NULL if it is another one. */
+/* Finds a category; NULL if it is unknown. */
 static const struct known_category *find(const unsigned char *text, size_t length)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
