@@ -17,19 +17,19 @@ enum state { STATE_START, STATE_KEYS, STATE_EVENTS, STATE_AFTER, STATE_END };
 struct document {
     const char *path;   /* borrowed */
     const bool *wanted; /* borrowed */
-    struct memo *memo;  /* owned; NULL before the first event, unless one was kept */
+    struct memo *memo;  /* owned; NULL before the first event, unless a kept one was taken */
     struct memo **kept; /* borrowed, or NULL */
     bool no_memo;       /* event_read() reads every event */
     struct excerpt in;
     struct separator separator;
 
     enum state state;
-    bool array_form, events_seen, nodes_seen; /* a list of these has begun */
-    bool comma;       /* the last thing before `at` was a comma */
-    bool first;       /* no element of this list, or key of this object, has been read */
+    bool array_form, events_seen, nodes_seen; /* a list of events or nodes has begun */
+    bool comma;       /* the previous token is a comma */
+    bool first;       /* nothing of the current list or object has been read */
     int64_t events, skipped;
-    int64_t endless;    /* the first byte, from 1, of the first event without an end; 0: none */
-    int64_t read_twice; /* bytes read a second time to resume after something bad */
+    int64_t endless;    /* offset (from 1) of the first event without an end; 0: none */
+    int64_t read_twice; /* bytes read a second time to resume after bad bytes */
     struct metadata metadata;
     struct problems problems;
     enum document_outcome outcome;
@@ -135,7 +135,7 @@ double document_part(const struct document *document)
     return position / size * (double)document_bytes(document) / (double)document_read_to(document);
 }
 
-/* Ends the reading: the document is not a trace (rule 5). */
+/* Stops: the document is not a trace (rule 5). */
 static int not_trace(struct document *document, const char *what, int64_t byte)
 {
     document->state = STATE_END;
@@ -144,7 +144,7 @@ static int not_trace(struct document *document, const char *what, int64_t byte)
     return 0;
 }
 
-/* Ends the reading: the file is of another kind, which the error names. */
+/* Stops: the file is of another kind, which the error names. */
 static int foreign(struct document *document, const char *what)
 {
     document->state = STATE_END;
@@ -154,7 +154,7 @@ static int foreign(struct document *document, const char *what)
     return 0;
 }
 
-/* Ends the reading: the document is truncated (rule 4). */
+/* Stops: the document is truncated (rule 4). */
 static int ended_early(struct document *document)
 {
     if (document->nodes_seen > document->events_seen)
@@ -169,7 +169,7 @@ static int ended_early(struct document *document)
     return 0;
 }
 
-/* Ends the reading at the end of the document. */
+/* Stops at the end of the document. */
 static int ended(struct document *document)
 {
     document->state = STATE_END;
@@ -190,15 +190,15 @@ static int ended(struct document *document)
     return 0;
 }
 
-/* Reads one thing, such as an element, whose first byte is `p`. Returns as scan.h says. */
+/* Reads one unit, such as an element, starting at `p`. See scan.h for the result. */
 typedef const unsigned char *reader(struct document *document, struct scan *scan,
                                     const unsigned char *p, void *to);
 
 enum read { READ_DONE, READ_BAD, READ_TOO_LONG, READ_END, READ_FAILED };
 
-/* Reads one thing at `at`, and sets `*start` to the index of its first byte.
-** READ_DONE: `at` is the byte after the thing. READ_BAD: `at` is the byte that is not JSON.
-** READ_TOO_LONG (to be held) and READ_END (of the document inside the thing): `at` is `*start`. */
+/* Reads one unit at `at`, and sets `*start` to the index of its first byte. READ_DONE: `at` is the
+** byte after the unit. READ_BAD: `at` is the byte that is not JSON. READ_TOO_LONG (to be held) and
+** READ_END (of the document, within the unit): `at` is `*start`. */
 static enum read read_whole(struct document *document, reader *read, void *to, size_t *start,
                             struct failure *failure)
 {
@@ -210,7 +210,7 @@ static enum read read_whole(struct document *document, reader *read, void *to, s
             document->in.at = (size_t)((stop ? stop : scan.bad) - document->in.bytes);
             return stop ? READ_DONE : READ_BAD;
         }
-        bool last = document->in.last; /* read again once it is set: see read_other() */
+        bool last = document->in.last; /* read again once set: see read_other() */
         enum more more = excerpt_read(&document->in, document->in.at, failure);
         *start = document->in.at;
         if (more == MORE_TOO_LONG)
@@ -222,9 +222,9 @@ static enum read read_whole(struct document *document, reader *read, void *to, s
     }
 }
 
-/* The states. Each function below returns 1 for an event, 0 to go on, -1 on failure. */
+/* The states. Each function below returns 1 for an event, 0 to continue, -1 on failure. */
 
-/* The first byte cannot begin a trace. Finds out what the file is. */
+/* Finds the kind of a file whose first byte cannot begin a trace. */
 static int not_json(struct document *document, struct failure *failure)
 {
     struct excerpt *in = &document->in;
@@ -278,7 +278,7 @@ struct entry {
     bool events; /* the key is traceEvents, and its list begins here */
 };
 
-/* Reads a top-level key and its value, or up to the inside of the list of events. */
+/* Reads a top-level key and its value, or up to the first byte inside the list of events. */
 static const unsigned char *read_entry(struct document *document, struct scan *scan,
                                        const unsigned char *p, void *to)
 {
@@ -298,7 +298,7 @@ static const unsigned char *read_entry(struct document *document, struct scan *s
     return scan_value(scan, p, &entry->value);
 }
 
-/* Resumes the list of events if an event follows its bracket: 1; 0 if not, -1 on failure. */
+/* Resumes the list of events if an event follows its bracket: 1; otherwise 0, -1 on failure. */
 static int reopen(struct document *document, struct failure *failure)
 {
     int c = excerpt_peek(&document->in, failure);
@@ -318,7 +318,7 @@ static int reopen(struct document *document, struct failure *failure)
     return event;
 }
 
-/* Handles a byte that cannot be JSON among the top-level keys. */
+/* Handles an invalid byte among the top-level keys. */
 static int bad_entry(struct document *document, size_t start, struct failure *failure)
 {
     int64_t byte = excerpt_byte(&document->in, document->in.at);
@@ -417,7 +417,7 @@ static const unsigned char *read_object(struct document *document, struct scan *
     return stop ? stop : read_unknown(document, scan, p, event);
 }
 
-/* element() in short, for an event that is in memory as a whole. If false, nothing has changed. */
+/* A fast path of element() for an event in memory. If false, nothing has changed. */
 static inline bool next_object(struct document *document, struct event *event)
 {
     struct excerpt *in = &document->in;
@@ -433,7 +433,7 @@ static inline bool next_object(struct document *document, struct event *event)
     return true;
 }
 
-/* Reads an element that is no object. If no comma or bracket follows, it is a stray byte. */
+/* Reads an element other than an object. Unless a comma or bracket follows, it is a stray byte. */
 static const unsigned char *read_other(struct document *document, struct scan *scan,
                                        const unsigned char *p, void *to)
 {
@@ -454,9 +454,9 @@ static void close_events(struct document *document)
     document->state = document->array_form ? STATE_AFTER : STATE_KEYS;
 }
 
-/* Resumes after the bytes from `start` to `at`, which are not JSON or have no end. Searches for
-** the next event or, if `end_too`, for the end of the list, from the byte after `start` or, once
-** MOST_READ_TWICE is used up, after `at`. `*found`: whether there is one. False on failure. */
+/* Resumes after the bytes from `start` to `at`, which are invalid or have no end. Searches for the
+** next event or, if `end_too`, for the end of the list. The search starts after `start` or, once
+** MOST_READ_TWICE is used up, after `at`. `*found`: whether it succeeded. False on failure. */
 static bool go_on(struct document *document, size_t start, bool end_too, bool *found,
                   struct failure *failure)
 {
@@ -474,7 +474,7 @@ static bool go_on(struct document *document, size_t start, bool end_too, bool *f
     return true;
 }
 
-/* Counts an element that is skipped. */
+/* Counts a skipped element. */
 static int pass_over(struct document *document, enum problem problem, int64_t byte)
 {
     problem_add(&document->problems, problem, byte);
@@ -483,7 +483,7 @@ static int pass_over(struct document *document, enum problem problem, int64_t by
     return 0;
 }
 
-/* Reads an element of the list, or a comma between two. */
+/* Reads an element of the list, or a comma between elements. */
 static int element(struct document *document, struct event *event, struct failure *failure)
 {
     struct excerpt *in = &document->in;
@@ -518,8 +518,7 @@ static int element(struct document *document, struct event *event, struct failur
         return pass_over(document, PROBLEM_NOT_OBJECT, excerpt_byte(in, start));
     if (read == READ_FAILED)
         return -1;
-    /* Where an element has no end, the problem is at its first byte. Another event may begin among
-    ** its bytes. */
+    /* Without an end, the problem is at its first byte; another event may begin inside. */
     int64_t byte = excerpt_byte(in, read == READ_BAD ? in->at : start);
     if (read == READ_TOO_LONG && !object) {
         if (!resync_after_value(in, &document->problems.skipped, failure))
@@ -532,7 +531,7 @@ static int element(struct document *document, struct event *event, struct failur
     if (!go_on(document, start, read != READ_END, &found, failure))
         return -1;
     if (read == READ_END && !found) {
-        document->problems.skipped = skipped; /* this one only has no end */
+        document->problems.skipped = skipped; /* not skipped: it only has no end */
         return ended_early(document);
     }
     document->problems.skipped.elements++;
@@ -542,7 +541,7 @@ static int element(struct document *document, struct event *event, struct failur
                      byte);
 }
 
-/* Only white space should follow the document. */
+/* Checks that only white space follows the document. */
 static int after(struct document *document, struct failure *failure)
 {
     int c = excerpt_peek(&document->in, failure);

@@ -4,12 +4,12 @@
 
 #include "text/text.h"
 
-/* What a key is, beside a field. */
+/* Keys that are not fields. */
 enum { KEY_PHASE = EVENT_FIELDS, KEY_ID, KEY_OTHER };
 
-enum { LONGEST_ESCAPE = 6 /* bytes of an escape that says one character of ASCII */ };
+enum { LONGEST_ESCAPE = 6 /* bytes of an escape for one ASCII character */ };
 
-/* For a key that may be written with escapes. */
+/* Finds a key that may contain escapes. */
 static int key_of(const unsigned char *key, size_t length)
 {
     static const struct {
@@ -24,8 +24,8 @@ static int key_of(const unsigned char *key, size_t length)
     return KEY_OTHER;
 }
 
-/* As key_of(), but faster, for text that begins with a key and its closing quote. Sets `*length`
-** to that of the key. KEY_OTHER: another key, or one with escapes. */
+/* A faster key_of() for text that begins with a key and its closing quote. Sets `*length` to the
+** length of the key. KEY_OTHER: another key, or one with escapes. */
 static inline int key_at(const unsigned char *key, size_t *length)
 {
 #define KEY4(a, b, c, d) \
@@ -58,7 +58,7 @@ static inline int key_at(const unsigned char *key, size_t *length)
 #undef KEY4
 }
 
-/* As phase_of(), for a string with escapes. */
+/* Like phase_of(), for a string with escapes. */
 static __attribute__((cold)) unsigned char escaped_phase(const struct token *ph)
 {
     unsigned char decoded[3 * LONGEST_ESCAPE];
@@ -69,7 +69,7 @@ static __attribute__((cold)) unsigned char escaped_phase(const struct token *ph)
     return decoded[0];
 }
 
-/* The phase that `ph` says, as in struct event. */
+/* The phase in `ph`, as in struct event. */
 static inline unsigned char phase_of(const struct token *ph)
 {
     if (ph->kind == TOKEN_TEXT)

@@ -1,5 +1,5 @@
 /*
-** What the tokens of an event are.
+** Converts the tokens of an event.
 */
 #ifndef TRACEDIFF_EVENT_VALUES_H
 #define TRACEDIFF_EVENT_VALUES_H
@@ -35,7 +35,7 @@ static inline bool token_is_object(const struct token *token)
     return token->kind == TOKEN_NESTED && *token->at == '{';
 }
 
-/* A member of args that is an integer or the text of one, or NUMBER_NONE. */
+/* A member of args that is an integer, possibly written as a string; NUMBER_NONE otherwise. */
 static inline int64_t event_integer(const struct event *event, const char *key)
 {
     unsigned char decoded[3 * ESCAPED_TOKEN];

@@ -12,7 +12,7 @@ void excerpt_clear(struct excerpt *excerpt)
     failure_clear(&excerpt->damage);
 }
 
-/* Moves the indices along when the bytes before `keep` are dropped. */
+/* Shifts the indices after the bytes before `keep` are dropped. */
 static void drop(struct excerpt *excerpt, size_t keep)
 {
     excerpt->origin += (int64_t)keep;
@@ -20,8 +20,8 @@ static void drop(struct excerpt *excerpt, size_t keep)
     excerpt->end -= keep;
 }
 
-/* Drops the bytes before `keep` and puts the rest into the excerpt's own memory, with room to read
-** `more` after it. */
+/* Drops the bytes before `keep` and moves the rest into the excerpt's own memory, with room for
+** `more` bytes after it. */
 static enum more make_room(struct excerpt *excerpt, size_t keep, size_t more,
                            struct failure *failure)
 {
@@ -47,7 +47,7 @@ static enum more make_room(struct excerpt *excerpt, size_t keep, size_t more,
     return MORE_YES;
 }
 
-/* Takes what a read of the source has given at the end of the excerpt. */
+/* Appends the bytes from a read of the source to the excerpt. */
 static enum more take(struct excerpt *excerpt, ptrdiff_t got, struct failure *seen,
                       struct failure *failure)
 {
@@ -78,7 +78,7 @@ static enum more read_chunk(struct excerpt *excerpt, struct failure *failure)
     return take(excerpt, got, &seen, failure);
 }
 
-/* As excerpt_read(), in what the source lends. */
+/* Does excerpt_read() with memory lent by the source. */
 static enum more borrow(struct excerpt *excerpt, size_t keep, struct failure *failure)
 {
     struct failure seen = {FAILURE_NONE, NULL, NULL, 0};
@@ -94,11 +94,10 @@ static enum more borrow(struct excerpt *excerpt, size_t keep, struct failure *fa
     return take(excerpt, got, &seen, failure);
 }
 
-/* As excerpt_read(), in the excerpt's own memory. */
+/* Does excerpt_read() with the excerpt's own memory. */
 static enum more read_own(struct excerpt *excerpt, size_t keep, struct failure *failure)
 {
-    /* Retained bytes are scanned again, so at least half as much again is read to keep the total
-    ** linear. */
+    /* Retained bytes are scanned again: reading half as many new ones keeps the cost linear. */
     size_t kept = excerpt->end - keep, chunks = 1 + kept / 2 / excerpt->chunk;
     if (kept > excerpt->longest)
         return MORE_TOO_LONG;

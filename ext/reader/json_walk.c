@@ -40,7 +40,7 @@ static enum walked truncated(struct json_walk *walk)
     return damage(walk, "the document is truncated", walk->in.end);
 }
 
-/* The next byte that is not white space, in `*c`. */
+/* Skips white space and gives the next byte in `*c`. */
 static enum walked peek(struct json_walk *walk, int *c, struct failure *failure)
 {
     *c = excerpt_peek(&walk->in, failure);
@@ -59,7 +59,7 @@ static enum walked read_value(struct json_walk *walk, struct token *value, struc
             in->at = (size_t)(stop - in->bytes);
             return WALK_VALUE;
         }
-        bool last = in->last; /* a bare word at the end is read once it is known to be the end */
+        bool last = in->last; /* a bare word at the end is only complete once the end is known */
         enum more more = excerpt_read(in, in->at, failure);
         if (more == MORE_FAILED)
             return WALK_FAILED;
@@ -97,7 +97,7 @@ static enum walked read_key(struct json_walk *walk, struct failure *failure)
     return walked;
 }
 
-/* Goes to the next value without passing over the one before. */
+/* Advances to the next value without skipping the previous one. */
 static enum walked go_on(struct json_walk *walk, struct failure *failure)
 {
     struct excerpt *in = &walk->in;
@@ -158,7 +158,7 @@ enum walked json_walk_take(struct json_walk *walk, struct token *value, struct f
     return read_value(walk, value, failure);
 }
 
-/* Passes over the value that was met last. */
+/* Skips the current value. */
 static enum walked pass(struct json_walk *walk, struct failure *failure)
 {
     size_t depth = walk->depth;

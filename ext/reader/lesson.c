@@ -7,27 +7,27 @@
 
 enum {
     MOST_CHILDREN = 128,
-    LONG_NUMBER = 4,  /* digits and dots of a member of args for it to vary always */
-    VARYING = 3,      /* spans that differ in a number for it to vary */
-    VARYING_ARGS = 8, /* spans that differ after the brace of args for those to vary */
-    LEARNING = 4      /* credit that an event costs; each known event earns 1 */
+    LONG_NUMBER = 4,  /* digits and dots; a member of args this long always varies */
+    VARYING = 3,      /* number of spans with different numbers until the number varies */
+    VARYING_ARGS = 8, /* number of spans that differ after the brace of args until args vary */
+    LEARNING = 4      /* credit per learnt event; each known event earns 1 */
 };
 
-/* An event that is learnt, as far as it has been cut into spans. */
+/* An event being learnt, cut into spans up to `at`. */
 struct lesson {
     const struct event *event;
     const unsigned char *at, *stop; /* the next span begins at `at` */
-    const unsigned char *next;      /* after it, and after its number */
+    const unsigned char *next;      /* after the span and the number that follows it */
     const unsigned char *spans[EVENT_SPANS];
     size_t lengths[EVENT_SPANS];
     size_t count;
     bool in_args;
-    bool args_last;         /* nothing but the event's brace comes after args */
-    size_t name;            /* spans up to the name; 0: it has not come */
-    struct memo_node *args; /* whose span has the brace of args; NULL: they have not begun */
+    bool args_last;         /* only the event's closing brace follows args */
+    size_t name;            /* number of spans up to the name; 0: no name yet */
+    struct memo_node *args; /* node with the brace of args; NULL: not reached yet */
 };
 
-/* The span that is to be kept. */
+/* The span to be stored. */
 struct cut {
     size_t length;
     enum follows follows;
@@ -44,7 +44,7 @@ static bool has_spans(const struct token *args)
     return args->kind == TOKEN_NESTED && *args->at == '{';
 }
 
-/* A cut at `at` instead, if that is nearer. */
+/* Moves the cut to `at`, if that is nearer. */
 static void cut_before(const struct lesson *lesson, const unsigned char *at, enum follows follows,
                        struct cut *cut)
 {
@@ -52,7 +52,7 @@ static void cut_before(const struct lesson *lesson, const unsigned char *at, enu
         *cut = (struct cut){.length = (size_t)(at - lesson->at), .follows = follows};
 }
 
-/* The byte after the brace of args that are yet to come, or NULL. */
+/* The byte after the brace of args that come later, or NULL. */
 static const unsigned char *args_to_come(const struct lesson *lesson)
 {
     const struct token *args = &lesson->event->field[EVENT_ARGS];
@@ -64,7 +64,7 @@ static bool is_odd(const unsigned char *text, size_t length)
     return memchr(text, '\\', length) || memchr(text, 0, length);
 }
 
-/* Cuts before the first long number that is a member of args (memo.h, rule 3). */
+/* Cuts before the first long number among args (memo.h, rule 3). */
 static void cut_before_long_number(const struct lesson *lesson, const unsigned char *brace_end,
                                    struct cut *cut)
 {
@@ -79,7 +79,7 @@ static void cut_before_long_number(const struct lesson *lesson, const unsigned c
     }
 }
 
-/* Cuts at what varies always. NOTHING follows: memo.h, rule 5. */
+/* Cuts before the text that always varies. NOTHING follows: memo.h, rule 5. */
 static struct cut widest_cut(const struct lesson *lesson)
 {
     static const enum event_field times[] = {EVENT_TS, EVENT_DUR};
@@ -110,7 +110,7 @@ static bool is_part_of_number(unsigned char c)
     return c >= '.' && c <= '9';
 }
 
-/* The index of the first byte in which two texts differ, at most `length`. */
+/* The index of the first different byte of two texts, at most `length`. */
 static size_t first_difference(const unsigned char *a, const unsigned char *b, size_t length)
 {
     for (size_t i = 0; i < length; i += COMPARED) {
@@ -123,7 +123,7 @@ static size_t first_difference(const unsigned char *a, const unsigned char *b, s
     return length;
 }
 
-/* If `p` differs from a span first in a number, the index of that number; else 0. */
+/* The index of a number, if `p` differs from a span first in that number; else 0. */
 static size_t number_that_differs(const struct memo_node *node, const unsigned char *p,
                                   size_t length)
 {
@@ -144,8 +144,8 @@ static void forget(struct memo_node *node, struct memo_node **link)
     node->children--;
 }
 
-/* Cuts at a number in which enough children of a node differ from what is at `p`, and forgets
-** those (memo.h, rule 3). */
+/* Cuts at a number if enough children of a node differ from `p` in it, and removes these children
+** (memo.h, rule 3). */
 static void cut_at_number(struct memo_node *node, const unsigned char *p, struct cut *cut)
 {
     unsigned char found[LONGEST_SPAN + 1] = {0};
@@ -171,8 +171,7 @@ static bool same_up_to_args(const struct memo_node *node, const unsigned char *p
     return node->args_at == args_at && memcmp(node->text, p, args_at) == 0;
 }
 
-/* Cuts after the brace of args, if enough children of a node are like what is at `p` up to there,
-** and forgets those. */
+/* Cuts after the brace of args if enough children of a node match `p` so far; removes these. */
 static void cut_at_args(struct memo_node *node, const unsigned char *p, size_t args_at,
                         struct cut *cut)
 {
@@ -190,7 +189,7 @@ static void cut_at_args(struct memo_node *node, const unsigned char *p, size_t a
     *cut = (struct cut){.length = args_at, .follows = MORE};
 }
 
-/* Where to cut what follows a node. NOTHING follows: it is not to be learnt. */
+/* Finds the end of the span after a node. NOTHING follows: do not learn the event. */
 static struct cut find_cut(struct memo_node *node, const struct lesson *lesson)
 {
     const unsigned char *brace_end = args_to_come(lesson);
@@ -205,7 +204,7 @@ static struct cut find_cut(struct memo_node *node, const struct lesson *lesson)
     return cut;
 }
 
-/* The spot of a byte of the event; false if it is within what varies. */
+/* Finds the spot of a byte of the event; false if it is within varying text. */
 static bool find_spot(const struct lesson *lesson, const unsigned char *at, struct spot *spot)
 {
     size_t i = lesson->count - 1;
@@ -216,18 +215,18 @@ static bool find_spot(const struct lesson *lesson, const unsigned char *at, stru
     return lesson->spans[i] <= at && offset <= lesson->lengths[i];
 }
 
-/* Fills in where the fields from `first` to `last` are among the spans. Returns false if a field
-** begins or ends within what varies. */
+/* Records the positions of the fields from `first` to `last` in the spans. False if a field begins
+** or ends within varying text. */
 static bool note_values(const struct lesson *lesson, int first, int last, struct reading *reading)
 {
     const struct token *args = &lesson->event->field[EVENT_ARGS];
-    memset(reading, 0, sizeof *reading); /* padding, too: readings are compared */
+    memset(reading, 0, sizeof *reading); /* padding, too, for memcmp() */
     reading->phase = lesson->event->phase;
     reading->passed_over = lesson->event->passed_over;
     if (last == EVENT_CORRELATION && first == EVENT_NAME)
         reading->args_tail = (unsigned char)(lesson->stop - (args->at + args->length));
     if (reading->passed_over && first == EVENT_NAME)
-        return true; /* args that came before the phase say what they say in any event */
+        return true; /* args before the phase have the same values in any event */
     for (int i = first; i <= last; i++) {
         const struct token *token = &lesson->event->field[i];
         struct spot *begin = &reading->value[i].begin, *end = &reading->value[i].end;
@@ -235,7 +234,7 @@ static bool note_values(const struct lesson *lesson, int first, int last, struct
         if (token->kind == TOKEN_NONE)
             continue;
         reading->has_ids = reading->has_ids || i >= EVENT_STREAM;
-        if (i == EVENT_NAME && is_varied_name(token)) { /* it may be empty */
+        if (i == EVENT_NAME && is_varied_name(token)) { /* the name may be empty */
             *begin = (struct spot){(unsigned char)(lesson->name - 1),
                                    (unsigned char)lesson->lengths[lesson->name - 1]};
             *end = (struct spot){(unsigned char)lesson->name, 0};
@@ -249,7 +248,7 @@ static bool note_values(const struct lesson *lesson, int first, int last, struct
     return true;
 }
 
-/* Removes the last child of a node: the one met longest ago. */
+/* Removes the last child of a node, the least recently used. */
 static void forget_last(struct memo_node *node)
 {
     struct memo_node **link = &node->child;
@@ -287,8 +286,7 @@ static struct memo_node *append(struct memo *memo, struct memo_node *parent,
     return node;
 }
 
-/* Stores a reading, unless an equal one is stored already, and returns the stored one. If there are
-** MOST_READINGS others, returns NULL and sets memo->full. */
+/* Stores a reading, or finds an equal one. Returns NULL and sets memo->full at MOST_READINGS. */
 static const struct reading *keep_reading(struct memo *memo, const struct reading *reading)
 {
     for (size_t i = 0; i < memo->readings_used; i++)
@@ -301,7 +299,7 @@ static const struct reading *keep_reading(struct memo *memo, const struct readin
     return &memo->readings[memo->readings_used++];
 }
 
-/* Whether the text of a field is part of spans, and says the same wherever it is. */
+/* Whether spans contain the whole text of a field, so that its value never changes. */
 static bool is_constant(const struct reading *reading, enum event_field field)
 {
     unsigned char kind = reading->value[field].kind;
@@ -309,8 +307,8 @@ static bool is_constant(const struct reading *reading, enum event_field field)
                                                                 reading->value[field].end.span);
 }
 
-/* Adds the span at lesson->at, which is already the last of the lesson. Returns NULL if the memo is
-** full, or if the spans do not say where the fields of the event are. */
+/* Adds the span at lesson->at, already the last of the lesson. Returns NULL if the memo is full, or
+** if the spans do not determine the fields of the event. */
 static struct memo_node *add_span(struct memo *memo, struct memo_node *parent,
                                   const struct lesson *lesson, struct cut cut)
 {
@@ -342,7 +340,7 @@ static struct memo_node *add_span(struct memo *memo, struct memo_node *parent,
     return node;
 }
 
-/* The span at lesson->at, known or new. */
+/* Finds or adds the span at lesson->at. */
 static struct memo_node *next_span(struct memo *memo, struct memo_node *node, struct lesson *lesson)
 {
     struct memo_node *known = memo_find(node, lesson->at, &lesson->next);
@@ -365,7 +363,7 @@ static struct memo_node *next_span(struct memo *memo, struct memo_node *node, st
     return known ? known : add_span(memo, node, lesson, cut);
 }
 
-/* Goes on after args. */
+/* Continues after args. */
 static struct memo_node *leave_args(struct lesson *lesson)
 {
     const struct token *args = &lesson->event->field[EVENT_ARGS];
@@ -375,7 +373,7 @@ static struct memo_node *leave_args(struct lesson *lesson)
     return lesson->args->after_args;
 }
 
-/* Goes on after a span; returns the node that the next one follows. */
+/* Continues after a span; returns the parent of the next span. */
 static struct memo_node *go_on(struct lesson *lesson, struct memo_node *node)
 {
     lesson->at = lesson->next;
@@ -423,9 +421,9 @@ void memo_learn(struct memo *memo, const unsigned char *p, const unsigned char *
     if (memo->credit < LEARNING || event->flawed || event->phase == 0 || is_digit(event->phase))
         return;
     memo->credit -= LEARNING;
-    if (memo->full) /* what was met long ago makes room for what is met now */
+    if (memo->full) /* makes room for newer events */
         memo_begin_anew(memo);
-    struct lesson lesson; /* too large to be cleared for nothing */
+    struct lesson lesson; /* not cleared, because it is large */
     lesson.event = event;
     lesson.at = p;
     lesson.stop = stop;

@@ -1,13 +1,13 @@
 /*
-** What a memo learns (memo.h).
+** Adds events to a memo (memo.h).
 */
 #ifndef TRACEDIFF_LESSON_H
 #define TRACEDIFF_LESSON_H
 
 #include "memo.h"
 
-/* Learns an event that begins after the brace before `p` and ends before `stop`, which memo_read()
-** has just not known. */
+/* Learns an event that begins after the brace before `p` and ends before `stop`. memo_read() has
+** just failed to find it. */
 void memo_learn(struct memo *memo, const unsigned char *p, const unsigned char *stop,
                 const struct event *event) __attribute__((cold));
 

@@ -11,10 +11,10 @@ enum { CHUNK = 256 * 1024, LONGEST_VALUE = 16 * 1024 * 1024 };
 struct list {
     const char *path, *member, *kind; /* borrowed */
     struct excerpt in;
-    bool begun, found; /* the file; the array */
+    bool begun, found; /* the file is begun; the array is found */
     bool in_array;     /* `at` is inside the array */
-    bool first;        /* no element of the array, or key of the object, has been read */
-    int64_t byte;      /* of the element that was read last */
+    bool first;        /* nothing of the array or object has been read */
+    int64_t byte;      /* offset of the latest element */
 };
 
 struct list *list_open(const char *path, const char *member, const char *kind,
@@ -67,7 +67,7 @@ static int truncated(struct list *list, struct failure *failure)
     return -1;
 }
 
-/* The next byte that is not white space, which is then at `at`; -1 on failure. */
+/* Skips white space and returns the next byte, then at `at`; -1 on failure. */
 static int peek(struct list *list, struct failure *failure)
 {
     int c = excerpt_peek(&list->in, failure);
@@ -90,7 +90,7 @@ static bool read_value(struct list *list, struct token *value, struct failure *f
             in->at = (size_t)(stop - in->bytes);
             return true;
         }
-        bool last = in->last; /* a bare word at the end is read once it is known to be the end */
+        bool last = in->last; /* a bare word at the end is only complete once the end is known */
         enum more more = excerpt_read(in, in->at, failure);
         if (more == MORE_FAILED)
             return false;
@@ -104,8 +104,7 @@ static bool read_value(struct list *list, struct token *value, struct failure *f
     }
 }
 
-/* Goes over the comma before the next element or key. Returns 1 if there is one, 0 after going over
-** `close`, -1 on failure. */
+/* Skips the comma before the next element or key: 1; or skips `close`: 0; -1 on failure. */
 static int separate(struct list *list, int close, struct failure *failure)
 {
     int c = peek(list, failure);
@@ -125,7 +124,7 @@ static int no_list(struct list *list, struct failure *failure)
     return -1;
 }
 
-/* Goes to the inside of the document. Returns 0; -1 on failure: it cannot be what is asked for. */
+/* Enters the document. Returns 0; -1 on failure if it cannot have the array. */
 static int begin(struct list *list, struct failure *failure)
 {
     struct excerpt *in = &list->in;
@@ -176,7 +175,7 @@ static int read_keys(struct list *list, struct failure *failure)
     return more == 0 && !list->found ? no_list(list, failure) : more;
 }
 
-/* After the document nothing may follow. */
+/* Checks that nothing follows the document. */
 static int end(struct list *list, struct failure *failure)
 {
     int c = excerpt_peek(&list->in, failure);

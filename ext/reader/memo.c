@@ -59,7 +59,7 @@ static inline void take_values(const struct reading *reading, int first, int las
     }
 }
 
-/* Fills in an event that ends before `end`, up to event_complete(). */
+/* Fills in the fields that are valid before event_complete(). The event ends before `end`. */
 static inline void take_event(const struct reading *reading, const unsigned char *end,
                               struct event *event)
 {
@@ -91,8 +91,8 @@ void event_complete(struct event *event)
     event->reading = NULL;
 }
 
-/* Some bytes of a name that begins at `p`. Many names have the same first bytes; others are about
-** as long, and have the same text after them. */
+/* Mixes some bytes of a name that begins at `p`. Many names share their first bytes; others have
+** nearly the same length and the same text after them. */
 static inline uint64_t some_bytes(const unsigned char *p)
 {
     enum { NEAR = 4, FAR = 36 };
@@ -109,7 +109,7 @@ static inline struct known_name *name_slot(struct memo *memo, uint64_t bytes)
     return &memo->names[bytes >> SHIFT];
 }
 
-/* Whether a name is at `p`, up to the closing quote, before `end`. */
+/* Whether a name is at `p`, including its closing quote, before `end`. */
 static inline bool same_name(const struct known_name *name, const unsigned char *p,
                              const unsigned char *end)
 {
@@ -119,8 +119,8 @@ static inline bool same_name(const struct known_name *name, const unsigned char 
            (length <= COMPARED || same_tail(p, name->text, length));
 }
 
-/* Goes from a name's first byte to its closing quote. Of long names, which are those of templates,
-** many have the same bytes at first: they are kept by others, too. */
+/* Moves from a name's first byte to its closing quote. Many long names, from templates, share their
+** first bytes, so these are looked up by later bytes, too. */
 static inline const unsigned char *take_name(struct memo *memo, const unsigned char *text_end,
                                              const unsigned char *p, struct event *event)
 {
@@ -142,17 +142,17 @@ static inline const unsigned char *take_name(struct memo *memo, const unsigned c
     return p + name->length;
 }
 
-/* An event that is being read. */
+/* An event being read. */
 struct cursor {
-    const unsigned char *begin, *next; /* of it; of the next span */
+    const unsigned char *begin, *next; /* its start; the start of the next span */
     struct memo_node *node;            /* the span before that */
-    size_t count;                      /* of spans so far */
+    size_t count;                      /* spans so far */
 };
 
 static const unsigned char *read_after_args(struct memo *memo, const unsigned char *text_end,
                                             struct cursor cursor, struct event *event);
 
-/* Reads the rest of an event. `learn`: args that were not known have been crossed. */
+/* Reads the rest of an event. `learn`: unknown args were skipped. */
 static inline __attribute__((always_inline)) const unsigned char *
 read_rest(struct memo *memo, const unsigned char *text_end, struct cursor cursor,
           struct event *event, bool learn)
@@ -183,7 +183,7 @@ read_rest(struct memo *memo, const unsigned char *text_end, struct cursor cursor
             event->form = node->form;
             if (!learn)
                 memo->credit += memo->credit < MOST_CREDIT;
-            else if (!event->passed_over) { /* else its fields are undefined */
+            else if (!event->passed_over) { /* otherwise its fields are undefined */
                 event_complete(event);
                 memo_learn(memo, cursor.begin, p, event);
             }
@@ -192,7 +192,7 @@ read_rest(struct memo *memo, const unsigned char *text_end, struct cursor cursor
     }
 }
 
-/* Crosses args that are not known, and reads the rest of their event. NULL if it is not in args. */
+/* Skips unknown args, and reads the rest of their event. NULL unless the cursor is in args. */
 static __attribute__((noinline)) const unsigned char *read_after_args(struct memo *memo,
                                                                       const unsigned char *text_end,
                                                                       struct cursor cursor,

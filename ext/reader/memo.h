@@ -1,31 +1,30 @@
 /*
-** Events that look like events read before.
+** Recognizes events that resemble earlier events.
 **
-** A trace repeats itself: between the numbers and names that vary stands text that hardly changes.
-** A memo keeps that text, cut into spans, and what event.c read in it. An event whose spans are all
-** known is read by comparing bytes.
+** A trace repeats itself: its numbers and names vary, but the text between them hardly changes. A
+** memo keeps that text, cut into spans, together with the values that event.c found in it. If all
+** spans of an event are known, it is read by comparing bytes.
 **
 ** 1. event_read() is the definition. It reads every event that the memo does not know, and the memo
-**    learns from what it read.
+**    learns from the result.
 ** 2. A span ends before a number that varies, before the contents of a name, after args, and after
-**    the event; where args begin in many ways, after their brace. What varies is a run of digits,
-**    dots and slashes, or the contents of a name: neither can change how event_read() reads the
-**    rest. A run has no brackets and no quotes, is part of one value, and of no key that is looked
-**    for.
-** 3. ts and dur vary, and long numbers that are members of args. Of other numbers, one is taken to
-**    vary when some events have differed in it; until then it is part of a span.
-** 4. Spans form a tree: what is known of a span holds after the spans before it. So the same spans
-**    give the same fields, and nothing is guessed.
-** 5. Not learnt: events with a problem, with an escape outside of their name, or with a digit for a
+**    the event; where args begin in many ways, after their brace. The varying text is a run of
+**    digits, dots and slashes, or the contents of a name. Neither can change how event_read() reads
+**    the rest: a run has no brackets or quotes, and is part of one value, not of a relevant key.
+** 3. ts, dur, and long numbers among args always vary. Any other number varies once some events
+**    have differed in it; until then it is part of a span.
+** 4. Spans form a tree: the values of a span depend on the spans before it. So equal spans give
+**    equal fields, without guessing.
+** 5. Never learnt: events with a problem, with an escape outside of their name, or with a digit as
 **    phase.
-** 6. Where args are not known, event.c crosses them.
-** 7. Learning costs more than reading: an event is learnt only if some before it were known.
-** 8. A name that was met before is known by its bytes and its closing quote: to find its end takes
-**    no search, and the user of the events, who gave it a number, need not look it up again.
-** 9. Where the name, cat, pid, tid and args of an event are is found out in event_complete(): of
-**    most events, all that is wanted of these is known already from the name and the form.
+** 6. event.c skips unknown args.
+** 7. Learning costs more than reading, so an event is learnt only if earlier ones were recognized.
+** 8. A known name is recognized by its bytes and closing quote. This saves the search for its end,
+**    and the caller, who gave the name a number, need not look it up again.
+** 9. event_complete() locates the name, cat, pid, tid and args of an event. Most events do not need
+**    it, because their name and form are known.
 **
-** Memory: 633 KiB, of which a trace that repeats itself touches half.
+** Memory: 633 KiB; a repetitive trace touches half of it.
 */
 #ifndef TRACEDIFF_MEMO_H
 #define TRACEDIFF_MEMO_H
@@ -34,27 +33,27 @@
 
 struct memo;
 
-/* NULL if out of memory. */
+/* Makes an empty memo; NULL if out of memory. */
 struct memo *memo_new(void);
 
-/* NULL is allowed. */
+/* Frees a memo; NULL is allowed. */
 void memo_free(struct memo *memo);
 
-/* Keeps a memo in `*kept` for the next document with events of the same phases, `wanted`; frees it
-** if `kept` is NULL, or has one. `memo` may be NULL. */
+/* Keeps a memo in `*kept` for the next document with the same wanted phases. Frees it if `kept` is
+** NULL or occupied. `memo` may be NULL. */
 void memo_keep(struct memo **kept, struct memo *memo, const bool *wanted);
 
-/* Takes the memo that is kept: it knows the spans of the documents before, unless other phases were
-** wanted there, and no names, whose numbers were those of their users. NULL if none is kept. */
+/* Takes the kept memo; NULL without one. It knows the spans of earlier documents, unless other
+** phases were wanted there, but no names, because their numbers belonged to earlier callers. */
 struct memo *memo_take(struct memo **kept, const bool *wanted);
 
-/* As event_read() in a text up to `text_end`, but the event is to be completed (rule 9), and NULL
-** says only that the memo does not know it: what `event` holds is then undefined but for its byte.
-** Learns args that it did not know. */
+/* Like event_read() in a text up to `text_end`, with these differences: the event needs
+** event_complete() (rule 9); NULL means only that the memo does not know it, and leaves `event`
+** undefined except for its byte. Learns unknown args. */
 const unsigned char *memo_read(struct memo *memo, const unsigned char *text_end,
                                const unsigned char *p, struct event *event);
 
-/* Fills in the fields that are not there yet. */
+/* Fills in the missing fields. */
 void event_complete(struct event *event);
 
 #endif

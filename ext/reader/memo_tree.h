@@ -1,5 +1,5 @@
 /*
-** What a memo is made of (memo.h): memo.c reads events with it, lesson.c adds to it.
+** Data structures of a memo (memo.h). memo.c reads events with them, lesson.c adds to them.
 */
 #ifndef TRACEDIFF_MEMO_TREE_H
 #define TRACEDIFF_MEMO_TREE_H
@@ -15,68 +15,68 @@ enum {
     MOST_READINGS = 512,
     LONGEST_SPAN = 255,
     MOST_NAMES = 1024,
-    COMPARED = 16,     /* bytes at a time */
-    MOST_CREDIT = 2048 /* what a memo begins with, and the most it saves (lesson.c) */
+    COMPARED = 16,     /* bytes per comparison */
+    MOST_CREDIT = 2048 /* initial and maximum credit of a memo (lesson.c) */
 };
 
 enum follows {
     NOTHING,
     NUMBER,
     NAME,     /* the contents of the name, up to its quote */
-    ARGS_END, /* what comes after args, if that is more than a brace: the span ends with theirs */
-    MORE,     /* another span: this one would have been too long */
+    ARGS_END, /* text after args, if it is more than a brace: the span ends with the args */
+    MORE,     /* another span, because this one would be too long */
     END       /* the next event: the span ends with the event's brace */
 };
 
-/* A span. Node 0 is what comes before all, and has no text. */
+/* A span. Node 0 is the root, without text. */
 struct memo_node {
     unsigned char head[COMPARED]; /* its first bytes */
-    const unsigned char *text;    /* all of them */
-    struct memo_node *child;      /* the spans that followed it, the last one met first ... */
+    const unsigned char *text;    /* all its bytes */
+    struct memo_node *child;      /* the next spans, most recently used first ... */
     struct memo_node *sibling;    /* ... and so on; or NULL */
-    struct memo_node *args;       /* the span with the brace of the args it is in, or NULL */
+    struct memo_node *args;       /* the span with the brace of the enclosing args, or NULL */
     struct memo_node *after_args; /* the node whose children follow the args that begin here */
-    const struct reading *says;   /* ARGS_END, END: what the spans so far say */
-    uint16_t head_mask;           /* a bit for each byte of `head` */
+    const struct reading *says;   /* ARGS_END, END: values from the spans so far */
+    uint16_t head_mask;           /* a bit for each byte in use of `head` */
     unsigned char length, follows;
     uint32_t number_end;         /* NUMBER: 1 << number_length; or UNMEASURED */
-    unsigned char number_length; /* of the number before, in bytes */
+    unsigned char number_length; /* bytes of the previous number */
     unsigned char children;
-    unsigned char depth;   /* the number of spans up to this one */
-    unsigned char args_at; /* the byte after the brace of args; 0: it is not in this span */
+    unsigned char depth;   /* number of spans up to this one */
+    unsigned char args_at; /* the byte after the brace of args; 0: not in this span */
     uint32_t form;         /* END: as in struct event */
 };
 
 static_assert((int)LONGEST_SPAN <= (int)SCAN_PADDING,
               "a span may be compared with what comes after the text");
 
-/* A byte of an event: in a span, or the one after it. */
+/* The position of a byte of an event: in a span, or right after it. */
 struct spot {
     unsigned char span, offset;
 };
 
-/* What the spans of args, or of an event, say. */
+/* Values from the spans of args, or of an event. */
 struct reading {
     struct {
         struct spot begin, end;
         unsigned char kind; /* enum token_kind */
     } value[EVENT_FIELDS];
     unsigned char args_tail; /* bytes after args; 0: args end at their spot */
-    unsigned char phase;     /* as in struct event, and so is `passed_over` */
+    unsigned char phase;     /* like in struct event, also `passed_over` */
     bool passed_over;
-    bool has_ids; /* a stream or a correlation is among args */
+    bool has_ids; /* args have a stream or a correlation */
 };
 
 struct memo {
     size_t nodes_used, text_used, readings_used;
-    bool full;        /* there was no room for a span */
-    bool wanted[256]; /* while it is kept: the phases of events that were not passed over */
+    bool full;        /* a span found no room */
+    bool wanted[256]; /* for a kept memo: the wanted phases */
     int credit;
-    uint32_t forms; /* the last form of an event */
+    uint32_t forms; /* the latest form */
     struct memo_node nodes[MOST_NODES];
     struct reading readings[MOST_READINGS];
     struct known_name names[MOST_NAMES];      /* by name_slot() */
-    unsigned char text[MOST_TEXT + COMPARED]; /* the last ones are never used, but read */
+    unsigned char text[MOST_TEXT + COMPARED]; /* the last bytes stay unused, but are read */
 };
 
 static inline bytes16 same16(const unsigned char *a, const unsigned char *b)
@@ -84,7 +84,7 @@ static inline bytes16 same16(const unsigned char *a, const unsigned char *b)
     return (bytes16)(bytes16_at(a) == bytes16_at(b));
 }
 
-/* Whether two texts are the same after COMPARED bytes. The last words overlap those before. */
+/* Whether two texts are equal after COMPARED bytes. The last comparison overlaps the one before. */
 static inline bool same_tail(const unsigned char *a, const unsigned char *b, size_t length)
 {
     bytes16 equal = same16(a + length - COMPARED, b + length - COMPARED);
@@ -95,10 +95,10 @@ static inline bool same_tail(const unsigned char *a, const unsigned char *b, siz
     return bytes16_mask(equal) == 0xffff;
 }
 
-/* A bit for each of COMPARED bytes that is no part of a number. */
+/* A bit for each of COMPARED bytes that is not part of a number. */
 static inline uint32_t not_of_number(const unsigned char *p)
 {
-    /* moved so that those of numbers are the least of all signed bytes */
+    /* shifted so that characters of numbers become the lowest signed bytes */
     signed16 moved = (signed16)(bytes16_at(p) + (unsigned char)(INT8_MIN - '.'));
     return bytes16_mask((bytes16)(moved <= INT8_MIN + ('9' - '.'))) ^ 0xffff;
 }
@@ -114,9 +114,9 @@ static inline const unsigned char *after_number(const unsigned char *p)
 
 enum { MEASURED = 31, UNMEASURED = 3 /* no end: see cross_number() */ };
 
-/* Goes from the end of a span, `*end`, to the end of the number after it; false if there is none.
-** Most numbers are as long as the one before: a processor that expects this goes on with what comes
-** next before it knows where this one ends. */
+/* Advances `*end` from the end of a span to the end of the number after it; false without a number.
+** Most numbers are as long as the previous one. Trying that length first lets the processor
+** continue before it knows the true end. */
 static inline __attribute__((always_inline)) bool cross_number(struct memo_node *node,
                                                                const unsigned char **end)
 {
@@ -137,8 +137,8 @@ static inline __attribute__((always_inline)) bool cross_number(struct memo_node 
     return length > 0;
 }
 
-/* Whether a span is at `p`, and a number after it if one follows. No span has a byte 0, and zeros
-** come after the text: so none reaches beyond it. `*end` is the byte after both. */
+/* Whether a span is at `p`, with a number after it if required. Spans contain no zero bytes and the
+** text is followed by zeros, so a match never exceeds the text. `*end` is the byte after both. */
 static inline __attribute__((always_inline)) bool
 matches(struct memo_node *node, const unsigned char *p, const unsigned char **end)
 {
@@ -150,7 +150,7 @@ matches(struct memo_node *node, const unsigned char *p, const unsigned char **en
     return node->follows != NUMBER || cross_number(node, end);
 }
 
-/* The span after `node` that is at `p`, up to `*end`; NULL: not known. It becomes the first. */
+/* Finds the span after `node` at `p`, up to `*end`, and moves it to the front; NULL if unknown. */
 static inline struct memo_node *memo_find(struct memo_node *node, const unsigned char *p,
                                           const unsigned char **end)
 {

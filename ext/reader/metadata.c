@@ -8,7 +8,7 @@
 
 enum { LONGEST = 1024 * 1024 };
 
-/* Undoes escapes in an object, if it is strict JSON (mend.h, rule 1), which changes `*length`. */
+/* Undoes escapes in an object, if it is strict JSON (mend.h, rule 1). Changes `*length`. */
 static bool undo_escapes(char *object, size_t *length, struct failure *failure)
 {
     if (!memchr(object, '\\', *length))
@@ -65,7 +65,7 @@ static bool is_integer(const struct token *token, int64_t *integer)
     return token->kind == TOKEN_BARE && number_integer(token->at, token->length, integer);
 }
 
-/* Reads the members that the reader itself needs. The first of several equal keys counts. */
+/* Reads the members that the reader needs. For duplicate keys, the first counts. */
 static void use(struct metadata *metadata, const struct token *key, const struct token *value)
 {
     struct token rank;

@@ -1,6 +1,6 @@
 /*
-** The top-level members of a trace file besides traceEvents. They are kept as text, at most 1
-** MiB; those that the reader needs are also read.
+** The top-level members of a trace file besides traceEvents, kept as text of at most 1 MiB. The
+** members that the reader needs are also parsed.
 */
 #ifndef TRACEDIFF_METADATA_H
 #define TRACEDIFF_METADATA_H
@@ -10,14 +10,14 @@
 #include "text/scan.h"
 
 struct metadata {
-    int64_t rank; /* distributedInfo.rank; -1 if there is none */
-    int64_t base; /* baseTimeNanoseconds, ns; 0 if there is none */
+    int64_t rank; /* distributedInfo.rank; -1 if missing */
+    int64_t base; /* baseTimeNanoseconds, ns; 0 if missing */
     bool has_base;
-    bool base_seen; /* baseTimeNanoseconds was present, whatever its value */
-    char *text; /* all members as a JSON object, as written but for escapes that need not be;
-                ** NUL-terminated, owned; may be NULL */
+    bool base_seen; /* baseTimeNanoseconds exists, with any value */
+    char *text; /* all members as a JSON object, without needless escapes; NUL-terminated, owned;
+                ** may be NULL */
     size_t length, capacity;
-    bool left_out; /* some of it was left out because of its length */
+    bool left_out; /* a member was left out because of its length */
 };
 
 /* Adds a member. False if out of memory. */

@@ -36,7 +36,7 @@ static bool broken(struct protobuf *message)
     return false;
 }
 
-/* Reads a field of any type. Of a group only the key is read. */
+/* Reads a field of any type. For a group, reads only the key. */
 static bool read_field(struct protobuf *message, struct protobuf_field *field)
 {
     enum { MOST = (1 << 29) - 1 };

@@ -1,13 +1,14 @@
 /*
-** Protobuf's wire format: the fields of a message in memory, and of a file that is read.
+** Protobuf's wire format: the fields of a message in memory, and of a file being read.
 **
-** 1. A varint has at most 10 bytes, and its value 64 bits. A key has a field number of 1 to
+** 1. A varint has at most 10 bytes and a value of 64 bits. A key has a field number from 1 to
 **    536,870,911.
-** 2. A field lies within its message. A message that breaks rule 1 or 2 is broken from there on;
-**    its fields before that have been given.
-** 3. Groups, which are no longer written, are passed over, in each other up to 64 deep; between the
-**    fields of a file that is read piece by piece they are damage.
-** 4. Nothing here recurses, knows what a field means, or looks into one unless it is asked to.
+** 2. A field lies within its message. A message that violates rule 1 or 2 is broken from there on;
+**    its earlier fields are valid.
+** 3. Groups, which are no longer written, are skipped, nested up to 64 deep. Between the fields of
+**    a file that is read in pieces, they are damage.
+** 4. This layer does not recurse, knows no meanings of fields, and examines a field's content only
+**    on request.
 */
 #ifndef TRACEDIFF_PROTOBUF_H
 #define TRACEDIFF_PROTOBUF_H
@@ -23,7 +24,7 @@
 enum protobuf_type {
     PROTOBUF_VARINT,
     PROTOBUF_FIXED64,
-    PROTOBUF_BYTES, /* bytes, a text, a message, or packed values */
+    PROTOBUF_BYTES, /* bytes, text, a message, or packed values */
     PROTOBUF_GROUP,
     PROTOBUF_GROUP_END,
     PROTOBUF_FIXED32
@@ -32,8 +33,8 @@ enum protobuf_type {
 struct protobuf_field {
     uint32_t number;
     enum protobuf_type type; /* VARINT, FIXED64, BYTES or FIXED32 */
-    uint64_t value;          /* as written; of BYTES, their number */
-    const unsigned char *at; /* of BYTES; valid as long as the message is */
+    uint64_t value;          /* raw value; for BYTES, their number */
+    const unsigned char *at; /* for BYTES; valid as long as the message */
 };
 
 /* A message in memory. */
@@ -47,21 +48,21 @@ static inline struct protobuf protobuf_message(const void *at, size_t length)
     return (struct protobuf){at, (const unsigned char *)at + length, false};
 }
 
-/* The message that is in a field; empty and broken unless the field has BYTES. */
+/* The message inside a field; empty and broken unless the field has BYTES. */
 static inline struct protobuf protobuf_inner(const struct protobuf_field *field)
 {
     return field->type == PROTOBUF_BYTES ? protobuf_message(field->at, (size_t)field->value)
                                          : (struct protobuf){NULL, NULL, true};
 }
 
-/* Reads a varint of at most `end - at` bytes. Returns the byte after it; NULL if there is none:
-** `*cut` tells whether that is because the bytes end. */
+/* Reads a varint of at most `end - at` bytes. Returns the byte after it, or NULL on error. `*cut`:
+** the error is that the bytes end. */
 const unsigned char *protobuf_long_varint(const unsigned char *at, const unsigned char *end,
                                           uint64_t *value, bool *cut);
 
 enum { PROTOBUF_VARINT_LONGEST = 10 /* bytes */ };
 
-/* The same where as many bytes as a varint can have may be read. */
+/* A faster version for at least PROTOBUF_VARINT_LONGEST readable bytes. */
 static inline const unsigned char *protobuf_ten(const unsigned char *at, uint64_t *value)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -69,13 +70,13 @@ static inline const unsigned char *protobuf_ten(const unsigned char *at, uint64_
     const uint64_t more = UINT64_C(0x8080808080808080);
     uint64_t word, last;
     memcpy(&word, at, sizeof word);
-    last = ~word & more; /* its lowest bit is that of the last byte */
+    last = ~word & more; /* its lowest bit is in the last byte */
     size_t length = IN_WORD;
     if (last != 0) {
         length = ((size_t)__builtin_ctzll(last) >> 3) + 1;
         word &= last ^ (last - 1);
     }
-    word &= ~more; /* eight times 7 bits, then four times 14, then twice 28 */
+    word &= ~more; /* eight groups of 7 bits, then four of 14, then two of 28 */
     word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
     word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;
     word = (word & UINT64_C(0x000000000fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
@@ -108,7 +109,7 @@ protobuf_varint(const unsigned char *at, const unsigned char *end, uint64_t *val
             *value = (uint64_t)(*at & 0x7f) | (uint64_t)at[1] << 7;
             return at + 2;
         }
-        if (at[2] >= 0x80 && at[3] < 0x80) { /* lengths that are written last, by Perfetto */
+        if (at[2] >= 0x80 && at[3] < 0x80) { /* lengths that Perfetto patches in later */
             *value = (uint64_t)(*at & 0x7f) | (uint64_t)(at[1] & 0x7f) << 7 |
                      (uint64_t)(at[2] & 0x7f) << 14 | (uint64_t)at[3] << 21;
             return at + 4;
@@ -117,10 +118,10 @@ protobuf_varint(const unsigned char *at, const unsigned char *end, uint64_t *val
     return protobuf_long_varint(at, end, value, cut);
 }
 
-/* As protobuf_next(), for fields that are not a varint or bytes with short keys. */
+/* Continues protobuf_next() for fields other than varints or bytes with short keys. */
 bool protobuf_other(struct protobuf *message, struct protobuf_field *field);
 
-/* Gives the next field. False at the end, and where the message is broken. */
+/* Gives the next field. False at the end, or where the message is broken. */
 static inline bool protobuf_next(struct protobuf *message, struct protobuf_field *field)
 {
     const unsigned char *at = message->at, *end = message->end;
@@ -145,7 +146,7 @@ static inline bool protobuf_next(struct protobuf *message, struct protobuf_field
     return true;
 }
 
-/* Reads the next field if it is a varint with a short key. False if not: nothing is read. */
+/* Reads the next field if it is a varint with a short key; otherwise reads nothing: false. */
 static inline bool protobuf_number(struct protobuf *message, unsigned char key, uint64_t *value)
 {
     const unsigned char *at = message->at, *end = message->end;
@@ -156,7 +157,7 @@ static inline bool protobuf_number(struct protobuf *message, unsigned char key, 
     return true;
 }
 
-/* The same if it has BYTES. */
+/* The same for BYTES. */
 static inline bool protobuf_bytes(struct protobuf *message, unsigned char key,
                                   const unsigned char **bytes, size_t *length)
 {
@@ -170,7 +171,7 @@ static inline bool protobuf_bytes(struct protobuf *message, unsigned char key,
     return true;
 }
 
-/* Values of fields. Signed ones are written as 64 bits of two's complement. */
+/* Values of fields. Signed values are 64 bits in two's complement. */
 static inline int64_t protobuf_signed(const struct protobuf_field *field)
 {
     int64_t value;
@@ -185,61 +186,59 @@ static inline double protobuf_double(const struct protobuf_field *field)
     return value;
 }
 
-/* Goes through the values of a repeated field of numbers, packed into BYTES or not. `packed` has
-** the rest of the packed ones; it is zeroed at first. False after the last one; packed values that
-** are broken end there. */
+/* Iterates over the values of a repeated numeric field, packed into BYTES or not. `packed` keeps
+** the remaining ones; initially zeroed. False after the last value, or at malformed packed data. */
 bool protobuf_repeated(const struct protobuf_field *field, enum protobuf_type type,
                        struct protobuf *packed, uint64_t *value);
 
 enum protobuf_step {
     PROTOBUF_FIELD,
-    PROTOBUF_END,     /* of the message that was entered last, which is left; or of the file */
-    PROTOBUF_DAMAGED, /* here and from here on: protobuf_file_take_trouble() */
+    PROTOBUF_END,     /* end of the innermost entered message, which is left; or of the file */
+    PROTOBUF_DAMAGED, /* nothing more can be read: protobuf_file_take_trouble() */
     PROTOBUF_FAILED   /* FAILURE_READ, FAILURE_MEMORY, FAILURE_INTERRUPTED */
 };
 
 enum { PROTOBUF_LONGEST = 16 << 20 /* bytes of a field in memory */, PROTOBUF_DEPTH = 8 };
 
-/* A file that is a message, read piece by piece; private. */
+/* A file that is one message, read in pieces; private. */
 struct protobuf_file {
     struct excerpt excerpt;
     const char *path;
-    int64_t ends[PROTOBUF_DEPTH]; /* of the messages that were entered: bytes of the file */
+    int64_t ends[PROTOBUF_DEPTH]; /* file offsets of the ends of the entered messages */
     size_t depth;
-    int64_t begin;   /* of the field that was given last */
+    int64_t begin;   /* start of the current field */
     int64_t pending; /* bytes of it that are neither taken nor entered */
     bool damaged;
     struct failure trouble;
 };
 
 struct protobuf_options {
-    struct stopper stopper; /* asked before every chunk */
+    struct stopper stopper; /* called before every chunk */
     size_t chunk;           /* bytes read at a time; 0: 256 KiB */
-    bool by_zlib;           /* as for source_open() */
-    atomic_int *idle;       /* as for source_read_ahead(); NULL: no thread */
+    bool by_zlib;           /* see source_open() */
+    atomic_int *idle;       /* see source_read_ahead(); NULL: no thread */
 };
 
-/* Opens a file, compressed with gzip or not. NULL on failure. `path` and the stopper's argument
-** must outlive it. */
+/* Opens a file, with or without gzip compression. NULL on failure. `path` and the stopper's
+** argument must outlive it. */
 struct protobuf_file *protobuf_open(const char *path, const struct protobuf_options *options,
                                     struct failure *failure);
 
-/* NULL is allowed. */
+/* Closes a file; NULL is allowed. */
 void protobuf_close(struct protobuf_file *file);
 
-/* Goes to the next field of the message that was entered last, at first of the file. A field of
+/* Advances to the next field of the innermost entered message; initially of the file. A field of
 ** BYTES has `at` NULL: until the next call its bytes can be taken or entered. */
 enum protobuf_step protobuf_step(struct protobuf_file *file, struct protobuf_field *field,
                                  struct failure *failure);
 
-/* Brings the bytes of the field that was given last into memory, where they are valid until the
-** next call: PROTOBUF_FIELD. PROTOBUF_END: they are more than PROTOBUF_LONGEST, and are passed
-** over. */
+/* Loads the bytes of the current field into memory, where they are valid until the next call:
+** PROTOBUF_FIELD. PROTOBUF_END: they exceed PROTOBUF_LONGEST and are skipped. */
 enum protobuf_step protobuf_take(struct protobuf_file *file, struct protobuf_field *field,
                                  struct failure *failure);
 
-/* Both at once, of the next field of a file, if that has BYTES, a certain short key, and is in
-** memory already. False if not: nothing is read. SCAN_PADDING bytes after it can be read. */
+/* Does both if the next field of a file has BYTES and a given short key, and is in memory already.
+** Otherwise reads nothing: false. SCAN_PADDING bytes after the field are readable. */
 static inline bool protobuf_take_next(struct protobuf_file *file, unsigned char key,
                                       struct protobuf_field *field)
 {
@@ -259,20 +258,19 @@ static inline bool protobuf_take_next(struct protobuf_file *file, unsigned char 
     return true;
 }
 
-/* Enters the message in the field that was given last. False if PROTOBUF_DEPTH messages have been
-** entered already. */
+/* Enters the message in the current field. False if PROTOBUF_DEPTH messages are already entered. */
 bool protobuf_enter(struct protobuf_file *file, const struct protobuf_field *field);
 
-/* The byte of the uncompressed file, from 1, at which the field that was given last begins. */
+/* The offset (from 1) of the current field in the uncompressed file. */
 static inline int64_t protobuf_byte(const struct protobuf_file *file)
 {
     return file->begin + 1;
 }
 
-/* Bytes of the uncompressed file that were given so far. */
+/* Bytes of the uncompressed file given so far. */
 int64_t protobuf_read_to(const struct protobuf_file *file);
 
-/* What of the file has been read: 0 to 1. */
+/* The fraction of the file read so far: 0 to 1. */
 double protobuf_part(const struct protobuf_file *file);
 
 /* Moves the reason for PROTOBUF_DAMAGED to a failure. */
@@ -280,7 +278,7 @@ void protobuf_take_trouble(struct protobuf_file *file, struct failure *failure);
 
 const struct identity *protobuf_identity(const struct protobuf_file *file);
 
-/* As source_unchanged(), source_unsure() and source_trailing(). */
+/* See source_unchanged(), source_unsure() and source_trailing(). */
 bool protobuf_unchanged(const struct protobuf_file *file, struct failure *failure);
 bool protobuf_unsure(const struct protobuf_file *file);
 int64_t protobuf_trailing(const struct protobuf_file *file);

@@ -36,7 +36,7 @@ void protobuf_close(struct protobuf_file *file)
     memory_free(file);
 }
 
-/* The next byte, counted from 0. */
+/* The offset of the next byte, from 0. */
 static int64_t byte_of(const struct protobuf_file *file)
 {
     return file->excerpt.origin + (int64_t)file->excerpt.at;
@@ -57,7 +57,7 @@ static enum protobuf_step damage(struct protobuf_file *file, const char *what)
     return PROTOBUF_DAMAGED;
 }
 
-/* Reads on until there are `count` bytes; PROTOBUF_END if the file ends before. */
+/* Reads until `count` bytes are available; PROTOBUF_END if the file ends earlier. */
 static enum protobuf_step need(struct protobuf_file *file, size_t count, struct failure *failure)
 {
     while (in_memory(file) < count) {
@@ -68,7 +68,7 @@ static enum protobuf_step need(struct protobuf_file *file, size_t count, struct 
     return PROTOBUF_FIELD;
 }
 
-/* Passes over what is left of the field before. */
+/* Skips the rest of the previous field. */
 static enum protobuf_step pass(struct protobuf_file *file, struct failure *failure)
 {
     while (file->pending > 0) {
@@ -183,7 +183,7 @@ double protobuf_part(const struct protobuf_file *file)
 {
     int64_t size = source_identity(file->excerpt.source)->size;
     double part = size > 0 ? (double)source_position(file->excerpt.source) / (double)size : 1;
-    /* what is in memory has been read but not given */
+    /* excludes bytes that are in memory but not given */
     double given =
         (double)byte_of(file) / (double)(file->excerpt.origin + (int64_t)file->excerpt.end + 1);
     return part * given;

@@ -4,9 +4,8 @@
 
 #include "text/scan.h"
 
-/* How far to look back from a place where reading may resume, and how far ahead. That many bytes
-** are in memory there, or all that exist. A decision must not depend on bytes beyond these, even
-** if they are in memory. */
+/* Bytes to examine before and after a place where reading may resume. They are in memory, unless
+** the document ends. A decision must not depend on other bytes, even if these are in memory. */
 enum { LOOK_BACK = 128, LOOK_AHEAD = 256 };
 
 static const unsigned char *limit_of(const struct excerpt *excerpt, const unsigned char *p)
@@ -15,7 +14,7 @@ static const unsigned char *limit_of(const struct excerpt *excerpt, const unsign
     return end - p > LOOK_AHEAD ? p + LOOK_AHEAD : end;
 }
 
-/* Whether more bytes must be read before a decision at `p`. */
+/* Whether more bytes must be read to decide at `p`. */
 static bool is_undecided(const struct excerpt *excerpt, const unsigned char *p)
 {
     return !excerpt->last && excerpt->bytes + excerpt->end - p < LOOK_AHEAD;
@@ -27,7 +26,7 @@ static const unsigned char *next_after(const unsigned char *p, const unsigned ch
     return p < limit ? p : limit;
 }
 
-/* Whether `p` is at a key of a NULL-terminated list, with a colon after it. */
+/* Whether a key of a NULL-terminated list is at `p`, followed by a colon. */
 static bool is_key(const unsigned char *p, const unsigned char *limit, const char *const *keys)
 {
     for (; p < limit && *p == '"' && *keys; keys++) {
@@ -47,9 +46,9 @@ static const char *const document_keys[] = {
     "traceEvents",      "distributedInfo", "baseTimeNanoseconds", "displayTimeUnit", "traceName",
     "deviceProperties", "schemaVersion",   "otherData",           "metadata",        NULL};
 
-/* Whether `p` is likely a place to resume: a brace that begins an event, a bracket that ends the
-** list of events, or a quote that begins a top-level key. The text before `p` is also checked, but
-** not before the byte `from` of the document. */
+/* Whether reading can probably resume at `p`: a brace that begins an event, a bracket that ends the
+** list of events, or a quote that begins a top-level key. Also checks the text before `p`, but not
+** before the byte `from` of the document. */
 static bool may_go_on(const struct excerpt *excerpt, int64_t from, bool array_form,
                       const unsigned char *p)
 {
@@ -80,8 +79,8 @@ static bool may_go_on(const struct excerpt *excerpt, int64_t from, bool array_fo
     return next >= limit;
 }
 
-/* Reads more of the document, and continues at `at`. Keeps the bytes that are needed to look
-** back. False on failure; `*done` is set at the end of the document. */
+/* Reads more of the document and continues at `at`. Keeps the bytes for looking back. False on
+** failure; sets `*done` at the end of the document. */
 static bool read_on(struct excerpt *excerpt, bool *done, struct failure *failure)
 {
     size_t keep = excerpt->at > LOOK_BACK ? excerpt->at - LOOK_BACK : 0;
@@ -90,7 +89,7 @@ static bool read_on(struct excerpt *excerpt, bool *done, struct failure *failure
     return more != MORE_FAILED;
 }
 
-/* Searches for a byte of `marks`, which has at most two, that is likely a place to resume. */
+/* Searches for one of the bytes in `marks` (at most two) where reading can probably resume. */
 static bool search(struct excerpt *excerpt, bool array_form, const char *marks,
                    struct skipped_events *skipped, struct failure *failure)
 {

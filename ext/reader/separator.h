@@ -1,5 +1,6 @@
 /*
-** What comes between two events: a comma, white space and a brace, mostly the same as before.
+** Recognizes the text between two events: a comma, white space and a brace, usually the same each
+** time.
 */
 #ifndef TRACEDIFF_SEPARATOR_H
 #define TRACEDIFF_SEPARATOR_H
@@ -7,14 +8,14 @@
 #include "text/bytes16.h"
 #include "text/scan.h"
 
-/* The one met last. */
+/* The latest separator. */
 struct separator {
     unsigned char text[16];
-    uint32_t mask; /* a bit for each byte of it */
-    size_t length; /* 0: none, or it is longer than `text` */
+    uint32_t mask; /* a bit for each byte in use */
+    size_t length; /* 0: none, or longer than `text` */
 };
 
-/* Goes from the comma after an event to the brace of the next one; NULL if they are not there. */
+/* Moves from the comma after an event to the brace of the next event; NULL if they do not match. */
 static inline const unsigned char *separator_cross(struct separator *separator,
                                                    const unsigned char *p)
 {
