@@ -5,8 +5,8 @@
 #include "base/memory.h"
 #include "platform/pages.h"
 
-/* Every array of struct columns, with the size of its items: larger items first, so that each
-** array is aligned. They lie one after the other, so that large pages can hold them. */
+/* The arrays of struct columns and their item sizes: larger items first, so that each array is
+** aligned. The arrays are contiguous, so that large pages can hold them. */
 static const struct {
     size_t offset, size;
 } arrays[] = {
@@ -23,11 +23,11 @@ enum {
     ARRAYS = sizeof arrays / sizeof *arrays,
     ROW = 3 * 8 + 4 * 4 + 1, /* bytes */
     LARGE = 2 * 1024 * 1024, /* bytes of a large page */
-    FEW = 6 /* a new block holds so many times the rows so far: both together need little more */
+    FEW = 6 /* growth factor for a new block: old and new together need little more */
 };
 
-/* Moves the items of array `i`, before which a row has `before` bytes, from arrays that begin at
-** `from` to arrays for `capacity` rows that begin at `to`. */
+/* Moves the items of array `i` from a layout that begins at `from` to a layout for `capacity` rows
+** that begins at `to`. The arrays before it take `before` bytes per row. */
 static void move_items(struct columns *columns, size_t i, size_t before, const unsigned char *from,
                        unsigned char *to, size_t capacity)
 {
@@ -36,7 +36,7 @@ static void move_items(struct columns *columns, size_t i, size_t before, const u
                 columns->count * arrays[i].size);
 }
 
-/* Points to the arrays for `capacity` rows that begin at `start`. */
+/* Sets the pointers to arrays for `capacity` rows that begin at `start`. */
 static void set_arrays(struct columns *columns, unsigned char *start, size_t capacity)
 {
     columns->start = start;
@@ -45,17 +45,16 @@ static void set_arrays(struct columns *columns, unsigned char *start, size_t cap
     columns->capacity = capacity;
 }
 
-/* To touch a page for the first time costs as much as to read some 20 events. */
+/* Requests large pages: the first access to a page costs as much as reading about 20 events. */
 static void use_large_pages(unsigned char *block, size_t size)
 {
     if (size >= LARGE)
         pages_prefer_large(block, size);
 }
 
-/* As memory_allocate(), for `size` bytes from `*start` on, which lie in large pages from their
-** first byte if they fill one, and to their last if they fill more than half of the last one. The
-** block, which is returned, is then larger by up to a page and a half, of which up to one, before
-** `*start`, is never touched. */
+/* Allocates `size` bytes at `*start`, like memory_allocate(). Large pages hold the first byte if
+** the memory fills at least one, and the last if it fills over half of the last page. The returned
+** block is up to 1.5 pages larger; up to one page before `*start` is never touched. */
 static unsigned char *allocate_large(size_t size, unsigned char **start)
 {
     size_t rest = size % LARGE, more = size < LARGE ? 0 : LARGE;
@@ -70,7 +69,7 @@ static unsigned char *allocate_large(size_t size, unsigned char **start)
     return block;
 }
 
-/* Makes a block that begins with a large page, and moves the rows there. */
+/* Allocates a block that begins with a large page, and moves the rows there. */
 static bool reserve_anew(struct columns *columns, size_t needed)
 {
     size_t before = 0;
@@ -98,7 +97,7 @@ bool columns_reserve(struct columns *columns, size_t needed)
     if (!memory_assign(&columns->block, memory_resize(columns->block, offset + needed * ROW)))
         return false;
     use_large_pages(columns->block, offset + needed * ROW);
-    for (size_t i = ARRAYS; i-- > 0;) { /* the last first: they move up */
+    for (size_t i = ARRAYS; i-- > 0;) { /* last array first, because they move up */
         before -= arrays[i].size;
         move_items(columns, i, before, columns->block + offset, columns->block + offset, needed);
     }
@@ -115,7 +114,7 @@ void columns_fit(struct columns *columns)
     for (size_t i = 0; i < ARRAYS; before += arrays[i++].size)
         move_items(columns, i, before, columns->start, columns->start, count);
     (void)memory_assign(&columns->block, memory_resize(columns->block, offset + count * ROW));
-    set_arrays(columns, columns->block + offset, count); /* a block that shrinks may move, too */
+    set_arrays(columns, columns->block + offset, count); /* even a shrinking block may move */
 }
 
 size_t columns_memory(const struct columns *columns)

@@ -14,7 +14,7 @@
 #define STEP_NONE UINT32_MAX  /* in no step */
 #define DEPTH_NONE UINT32_MAX /* in no call stack */
 
-/* The meaning of a category; several categories have two names. */
+/* The meaning of a category; some categories have two names. */
 enum category {
     CATEGORY_OTHER,
     CATEGORY_OPERATOR, /* cpu_op */
@@ -30,15 +30,15 @@ enum category {
     CATEGORY_SYNC
 };
 
-/* What an event is, by its category (T9, T10). */
+/* The kind of an event, by its category (T9, T10). */
 enum kind {
     KIND_HOST,
-    KIND_CALL,        /* host: a call into the runtime */
-    KIND_DRIVER_CALL, /* host: the same, of cuda_driver or cann_runtime */
+    KIND_CALL,        /* host: a call of the runtime */
+    KIND_DRIVER_CALL, /* host: a call in category cuda_driver or cann_runtime */
     KIND_TRACE,       /* host: category Trace, the profiler's own span */
     KIND_WORK,        /* device work */
     KIND_ANNOTATION,  /* device: gpu_user_annotation */
-    KIND_SYNC         /* device: waits for events and records of events */
+    KIND_SYNC         /* device: waits for events, and records of events */
 };
 
 static inline bool kind_is_device(enum kind kind)
@@ -47,14 +47,14 @@ static inline bool kind_is_device(enum kind kind)
 }
 
 struct columns {
-    unsigned char *block; /* the memory of all arrays */
-    unsigned char *start; /* the first one, in the block */
+    unsigned char *block; /* memory of all arrays */
+    unsigned char *start; /* the first array, within the block */
     size_t count, capacity;
     int64_t *ts;          /* ns since 1970, or since the profiler's own zero; NUMBER_NONE */
     int64_t *dur;         /* ns; NUMBER_NONE */
     int64_t *correlation; /* NUMBER_NONE */
     uint32_t *name;       /* id, or NAME_NONE */
-    uint32_t *place;      /* number of the place: row_place() */
+    uint32_t *place;      /* number of its place: row_place() */
     uint32_t *event;      /* position in traceEvents */
     uint32_t *link;       /* row of the launch or the kernel; ROW_NONE */
     unsigned char *kind;  /* enum kind */
@@ -73,7 +73,7 @@ static inline bool row_counts(const struct columns *columns, size_t row)
            columns->kind[row] != KIND_TRACE;
 }
 
-/* The first row from `row` on that is of a kind; columns->count if there is none. */
+/* The first row of a kind, starting the search at `row`; columns->count if there is none. */
 static inline size_t columns_find(const struct columns *columns, size_t row, enum kind kind)
 {
     const unsigned char *found =
@@ -83,9 +83,9 @@ static inline size_t columns_find(const struct columns *columns, size_t row, enu
 
 /* Makes room for `needed` rows; false if out of memory. */
 bool columns_reserve(struct columns *columns, size_t needed);
-/* Frees the unused capacity if it is much. */
+/* Frees unused capacity, if there is much. */
 void columns_fit(struct columns *columns);
-/* The memory the columns hold, in bytes. */
+/* The memory of the columns, in bytes. */
 size_t columns_memory(const struct columns *columns);
 void columns_clear(struct columns *columns);
 

@@ -1,6 +1,6 @@
 /*
-** One trace file in memory. Everything here is plain data. It is loaded once and only read
-** afterwards, except for the parts that are derived when they are first needed.
+** One trace file in memory, as plain data. It is loaded once and only read afterwards, except for
+** the parts that are derived on first use.
 */
 #ifndef TRACEDIFF_FILE_H
 #define TRACEDIFF_FILE_H
@@ -10,49 +10,49 @@
 #include "health.h"
 #include "tracks.h"
 
-/* A host event that is a step (T11, T20). */
+/* A step, from a host event (T11, T20). */
 struct step {
     uint32_t row;
     uint32_t iteration; /* index into steps.iterations */
     int64_t start, end; /* ns, [start, end) */
-    uint32_t form;      /* id of the name that tells its phase (T22); NAME_NONE */
+    uint32_t form;      /* id of the name with its phase (T22); NAME_NONE */
 };
 
-/* Steps of a file, and the step that each of its rows is in. */
+/* The steps of a file, and the step of each row. */
 struct steps {
-    bool by_work;        /* they take part in what a thread is in (A11.1) */
-    bool by_annotation;  /* numbers count from 0, and go on over the files of a rank (T21) */
+    bool by_work;        /* the steps take part in nesting on a thread (A11.1) */
+    bool by_annotation;  /* numbers start at 0, and continue over the files of a rank (T21) */
     int64_t *iterations; /* the distinct step numbers, ascending */
     size_t iteration_count;
-    uint32_t *first;    /* by iteration: index of its step that starts first; ROW_NONE: no step */
+    uint32_t *first;    /* by iteration: index of its earliest step; ROW_NONE: none */
     struct step *items; /* in the order of the file */
     size_t count;
     uint32_t *of; /* by row: index into iterations, or STEP_NONE; NULL: no row is in a step */
 };
 
-/* A gpu_user_annotation, and the row that places it (annotations.h): `by`, or if it is named like a
-** step of the profiler `named`. */
+/* A gpu_user_annotation, and the row that places it (annotations.h): `by`, or `named` if it is
+** named like a profiler step. */
 struct annotation {
-    uint32_t row, by, named; /* named: ROW_NONE if its name is another */
+    uint32_t row, by, named; /* named: ROW_NONE for other names */
 };
 
-/* What the args of a collective say of its process group (W1): ids of names, or NAME_NONE. */
+/* The process group from the args of a collective (W1): ids of names, or NAME_NONE. */
 struct process_group {
     uint32_t row;
     uint32_t name;       /* its name, else its description, else its ranks */
-    uint32_t ranks;      /* which tell groups of one name apart */
-    uint32_t collective; /* of a collective on the host: its name (Q10.1) */
-    uint32_t source, target; /* of a send or receive: the place of a rank in the group (Q2.5) */
+    uint32_t ranks;      /* distinguishes groups with equal names */
+    uint32_t collective; /* for a host collective: its name (Q10.1) */
+    uint32_t source, target; /* for a send or receive: places of ranks in the group (Q2.5) */
 };
 
-/* What XLA's args say of a row (xla.h): ids of names, or NAME_NONE. */
+/* Data from XLA's args for a row (xla.h): ids of names, or NAME_NONE. */
 struct xla_said {
     uint32_t row;
-    uint32_t op, module; /* of device work */
-    int64_t step;        /* of a step: its number, else NUMBER_NONE */
+    uint32_t op, module; /* for device work */
+    int64_t step;        /* for a step: its number, else NUMBER_NONE */
 };
 
-/* Call stacks by row (T5); derived when a query first needs them. */
+/* Call stacks by row (T5); derived on first use. */
 struct stacks {
     bool made;
     uint32_t *parent; /* row; ROW_NONE */
@@ -60,7 +60,7 @@ struct stacks {
     int64_t *self;    /* ns; NUMBER_NONE: no duration, or not part of a stack */
 };
 
-/* Where a rank comes from (T7). */
+/* The origin of a rank (T7). */
 enum rank_source {
     RANK_DISTRIBUTED_INFO,
     RANK_DATABASE,
@@ -72,7 +72,7 @@ enum rank_source {
 
 struct row_source;
 
-/* What a lower layer has found in a file, which keeps it for later and frees it with its rows. */
+/* Data that another layer derived from a file. It is cached here and freed with the rows. */
 struct derived {
     struct derived *next;
     size_t memory; /* bytes */
@@ -81,36 +81,36 @@ struct derived {
 
 struct trace_file {
     int references;
-    uint64_t serial; /* no other reading of a file in this process has it */
-    bool lent; /* SQLite may hold pointers to its texts while a statement runs */
+    uint64_t serial; /* unique among all loads of files in this process */
+    bool lent; /* SQLite may hold pointers to its texts during a statement */
     char *path;
-    char *shown; /* the path as valid UTF-8, for column `file` */
+    char *shown; /* path as valid UTF-8, for column `file` */
     struct identity identity;
-    bool phases[256]; /* by phase letter: whether its events are rows */
-    bool async;       /* it has no X, B and E: its `b` and `e` are as B and E (T3.5) */
-    bool loaded;      /* false: only the head has been read, up to the first event */
-    bool by_zlib;     /* read by zlib, because the fastest decoder did not read it whole */
-    bool rank_known;  /* the rest of the file is not needed to know `rank` */
-    int64_t rank;     /* -1: the file does not say */
+    bool phases[256]; /* by phase letter: its events are rows */
+    bool async;       /* without X, B and E: its `b` and `e` count as B and E (T3.5) */
+    bool loaded;      /* false: only the head was read, up to the first event */
+    bool by_zlib;     /* read by zlib, because the fastest decoder failed */
+    bool rank_known;  /* `rank` is final without reading the rest */
+    int64_t rank;     /* -1: unknown */
     enum rank_source rank_source;
-    const struct row_source *source; /* of a database; NULL: a JSON document */
-    size_t part;    /* of a database, or of a document with labels: the index of this part of it */
-    int64_t *parts; /* the ranks of all its parts, or -1; NULL: there is one */
+    const struct row_source *source; /* NULL: a JSON document */
+    size_t part;    /* index of this part in a database or a document with labels */
+    int64_t *parts; /* the ranks of all parts, or -1; NULL: only one part */
     size_t part_count;
-    char *labels; /* of the parts of a document (T7.6), a NUL after each; NULL: there are none */
+    char *labels; /* labels of the parts of a document (T7.6), each with a NUL; NULL: none */
     size_t labels_size;
-    void *origin;       /* what the source needs to find rows again; owned */
+    void *origin;       /* the source's data for finding rows again; owned */
     size_t origin_size; /* bytes */
     int64_t base;       /* baseTimeNanoseconds */
     bool has_base;
-    char *metadata; /* as struct metadata; may be NULL */
+    char *metadata; /* see struct metadata; may be NULL */
     size_t metadata_length;
 
     enum document_outcome outcome;
     struct failure trouble;
     struct problems problems;
-    int64_t backlog;    /* ns: the total of PROBLEM_BACKLOG */
-    int64_t unlaunched; /* ns: the total of PROBLEM_NO_LAUNCH */
+    int64_t backlog;    /* ns: total of PROBLEM_BACKLOG */
+    int64_t unlaunched; /* ns: total of PROBLEM_NO_LAUNCH */
     int64_t events, skipped, json_size;
 
     struct names names;
@@ -118,18 +118,18 @@ struct trace_file {
     struct columns columns;
     struct tracks tracks;
     struct stacks stacks;
-    unsigned char *args_counted; /* one bit per row: its args are counted among the problems */
-    uint32_t *orders[4];         /* by enum order (order.h); NULL: not made yet */
-    struct derived *derived;     /* the one used last first; owned */
-    int64_t first, last; /* ns: earliest start of X, B or E, and latest end; NUMBER_NONE (T2) */
+    unsigned char *args_counted; /* one bit per row: problems of its args are already counted */
+    uint32_t *orders[4];         /* by enum order (order.h); NULL: not derived yet */
+    struct derived *derived;     /* most recently used first; owned */
+    int64_t first, last; /* ns: earliest start and latest end of X, B or E; NUMBER_NONE (T2) */
 
     struct steps profiler_steps;
-    struct steps *known_steps; /* by annotation, if more than those of the profiler (T20) */
-    struct annotation *annotations; /* annotations of the device, in the order of the file */
+    struct steps *known_steps; /* by annotation, if more than profiler steps (T20) */
+    struct annotation *annotations; /* of the device, in file order */
     size_t annotation_count;
-    struct process_group *groups; /* of collectives whose args tell it, in the order of the file */
+    struct process_group *groups; /* of collectives with group data in args, in file order */
     size_t group_count, group_capacity;
-    struct xla_said *xla; /* in the order of the file */
+    struct xla_said *xla; /* in file order */
     size_t xla_count, xla_capacity;
     struct file_health health;
 };
@@ -141,19 +141,19 @@ static inline bool row_is(const struct trace_file *of, size_t row, enum category
     return cat != NAME_NONE && of->categories[cat] == category;
 }
 
-/* The index in steps->iterations of the step that a row is in, or STEP_NONE. */
+/* The index in steps->iterations of a row's step, or STEP_NONE. */
 static inline uint32_t step_of(const struct steps *steps, size_t row)
 {
     return steps->of ? steps->of[row] : STEP_NONE;
 }
 
-/* The label of a part of a file that has labels. */
+/* The label of a part, for a file with labels. */
 const char *file_label(const struct trace_file *file, size_t part);
 
-/* Fails, because a file is not what it was when it was loaded. */
+/* Sets the failure for a file that has changed since loading. Always returns false. */
 bool file_changed(const struct trace_file *file, struct failure *failure);
 
-/* Whether it is, by its identity; else fails so. */
+/* Whether a file is unchanged, by its identity; otherwise fails like file_changed(). */
 bool file_same(const struct trace_file *file, const struct identity *identity,
                struct failure *failure);
 
@@ -169,13 +169,12 @@ void file_release(struct trace_file *file);
 /* Frees everything but the texts; the file then counts as not loaded. */
 void file_shrink(struct trace_file *file);
 
-/* The memory the file holds, in bytes. */
+/* The memory of the file, in bytes. */
 size_t file_memory(const struct trace_file *file);
 
 void steps_clear(struct steps *steps);
 
-/* Gets the id of a text as a name. What is not UTF-8 is repaired, and counted as a problem. False
-** if out of memory. */
+/* Gets the name id of a text. Invalid UTF-8 is repaired, a problem. False if out of memory. */
 bool file_intern(struct trace_file *file, const char *text, size_t length, uint32_t *id,
                  struct failure *failure);
 

@@ -8,10 +8,10 @@
 
 enum { LISTS = 3 };
 
-/* Patterns by their first letter. One string holds several patterns, separated by spaces; they
-** share their first two letters or digits, which decide most comparisons. `^`: not after a
-** lower-case letter; `x?`: x or nothing; `#`: digits; `*`: any number of letters, digits and
-** `_`; `@`: a capital; `$`: not a letter. */
+/* Patterns by their first letter. A string holds several patterns, separated by spaces, with the
+** same first two letters or digits, which decide most comparisons. `^`: not after a lower-case
+** letter; `x?`: x or nothing; `#`: digits; `*`: any number of letters, digits and `_`; `@`: a
+** capital; `$`: not a letter. */
 
 /* K3, cases 1 to 8. */
 static const char *const communication[128][LISTS] = {
@@ -37,7 +37,7 @@ static const char *const communication[128][LISTS] = {
     ['w'] = {"^wait_signal_kernel"},
 };
 
-/* The exceptions of K3, in any case. computes() handles `mm`, and `gemm` after `fb`. */
+/* The exceptions of K3, ignoring case. computes() handles `mm`, and `gemm` after `fb`. */
 static const char *const computation[128][LISTS] = {
     ['b'] = {"block_?all_?reduce"},
     ['c'] = {"cta_?all_?reduce"},
@@ -51,13 +51,13 @@ static const char *const computation[128][LISTS] = {
 
 enum { END = -1 };
 
-/* Reads the head of K3 a byte at a time. A copy of the struct is an independent reader. */
+/* Reads the head of K3 byte by byte. A copy of the struct is an independent reader. */
 struct head {
     struct signature rest;
     const char *p, *end; /* of the current piece */
 };
 
-/* Whether device work that the category does not call a copy or a fill is one. */
+/* Whether device work in another category is a copy or a fill. */
 static bool is_copy_kernel(enum category category, const char *name, size_t length)
 {
     const char *end = name + length;
@@ -66,7 +66,7 @@ static bool is_copy_kernel(enum category category, const char *name, size_t leng
            (category == CATEGORY_MTIA && begins(name, end, "dma"));
 }
 
-/* K3's three words: n, r or h before `ccl`, in any ASCII case. */
+/* Whether a name has one of K3's three words: n, r or h before `ccl`, ignoring ASCII case. */
 static bool has_classical_word(const char *name, size_t length)
 {
     for (size_t i = 3; i < length;) {
@@ -92,7 +92,7 @@ static struct head head_of(const char *name, size_t length)
     return (struct head){{.start = name, .next = name, .end = end}, name, name};
 }
 
-/* Moves to the next piece if the current one is used up; false at the end. */
+/* Moves to the next piece at the end of the current one; false at the end of the head. */
 static bool head_goes_on(struct head *head)
 {
     while (head->p == head->end) {
@@ -117,8 +117,7 @@ static int head_next(struct head *head)
     return head_goes_on(head) ? (unsigned char)*head->p++ : END;
 }
 
-/* Whether a pattern matches at the byte `c`. `before` is the byte before it; `head` gives the
-** bytes after it. */
+/* Whether a pattern matches at the byte `c`. `before` precedes it, and `head` follows it. */
 static bool fits(const char *pattern, struct head head, int c, int before, bool any_case)
 {
     if (*pattern == '^' && is_small(before))
@@ -177,7 +176,7 @@ static bool any_fits(const char *const table[128][LISTS], const struct head *hea
     return false;
 }
 
-/* K3, cases 1 to 8. */
+/* Applies cases 1 to 8 of K3. */
 static bool communicates(struct head head)
 {
     int before = END;
@@ -192,7 +191,7 @@ static bool communicates(struct head head)
     return false;
 }
 
-/* The exceptions of K3. */
+/* Applies the exceptions of K3. */
 static bool computes(struct head head)
 {
     int before = END, second = END, c;
@@ -209,14 +208,14 @@ static bool computes(struct head head)
     return false;
 }
 
-/* K3. */
+/* Applies K3. */
 static bool is_communication(const char *name, size_t length)
 {
     struct head head = head_of(name, length);
     return has_classical_word(name, length) || (communicates(head) && !computes(head));
 }
 
-/* K3, with the results for earlier names kept. */
+/* Applies K3, and keeps the results for names. */
 static bool is_known_communication(struct kernel_types *types, const char *name, size_t length)
 {
     enum { LONGEST = 4096, MEMORY = 512 * 1024 };

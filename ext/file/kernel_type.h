@@ -44,31 +44,32 @@ enum kernel_type { KERNEL_COMPUTATION, KERNEL_COMMUNICATION, KERNEL_MEMORY, KERN
 /* The name shown to users; NULL for KERNEL_NONE. */
 const char *kernel_type_name(enum kernel_type type);
 
-/* Results of K3 for earlier names. A caller that asks row by row keeps one, because the same few
-** names recur. A zeroed struct is empty; it holds less than 1 MiB. */
+/* Results of K3 for earlier names. A caller that classifies many rows keeps one, because few names
+** recur often. A zeroed struct is empty; it holds less than 1 MiB. */
 struct kernel_types {
     struct names names;
     bool *communicates; /* by name id */
     size_t capacity;
 };
 
-/* `cat` is NULL for no category; `types` is NULL to keep no results. The time is proportional to
-** the length of the name. If memory runs out, the type is found but not kept. */
+/* Finds the type for a name and category. `cat` is NULL without a category; `types` is NULL to
+** keep no results. Takes linear time in the name's length. If memory runs out, the result is not
+** kept. */
 enum kernel_type kernel_types_find(struct kernel_types *types, const char *name, size_t name_length,
                                    const char *cat, size_t cat_length);
 
-/* The type of a row with a name. */
+/* Finds the type of a row with a name. */
 enum kernel_type kernel_types_row(struct kernel_types *types, const struct trace_file *file,
                                   size_t row);
 
 void kernel_types_clear(struct kernel_types *types);
 
-/* The types of rows of one file, by their names. A zeroed struct is empty. */
+/* Types of the rows of one file, by name. A zeroed struct is empty. */
 struct row_types {
     struct row_type *items; /* by name id */
 };
 
-/* The type of a row with a name. If memory runs out, it is found but not kept. */
+/* Finds the type of a row with a name. If memory runs out, the result is valid but not kept. */
 enum kernel_type row_types_find(struct row_types *types, const struct trace_file *file, size_t row);
 
 void row_types_clear(struct row_types *types);

@@ -55,13 +55,13 @@ enum kind kind_of(enum category category, const char *name, size_t length)
                                           [CATEGORY_MTIA] = KIND_WORK,
                                           [CATEGORY_GPU_ANNOTATION] = KIND_ANNOTATION,
                                           [CATEGORY_SYNC] = KIND_SYNC};
-    /* MTIA's waits for other streams, and the records they wait for, do no work */
+    /* MTIA events that wait for other streams, or that record a point to wait for, do no work */
     bool waits = category == CATEGORY_MTIA &&
                  (text_is(name, length, "event_wait") || text_is(name, length, "event_record"));
     return waits ? KIND_SYNC : (enum kind)kinds[category];
 }
 
-/* The category that an event without one counts as (T9, T10). */
+/* The category by which an event without one is treated (T9, T10). */
 static __attribute__((noinline)) enum category category_without(const struct trace_file *file,
                                                                 size_t row)
 {
@@ -85,7 +85,7 @@ static enum kind kind_of_row(const struct trace_file *file, size_t row)
 
 enum { BY_ROW = 0xff }; /* the rows of a place differ in kind */
 
-/* T9.8: device work without a stream is on that of its thread's number. */
+/* T9.8: sets the stream of device work without one to the number of its thread. */
 static void take_stream(const struct trace_file *file, struct place *place)
 {
     const struct identifier *tid = &file->tracks.items[place->track].tid;
@@ -96,7 +96,7 @@ static void take_stream(const struct trace_file *file, struct place *place)
         place->stream = tid->value;
 }
 
-/* The kind of the rows of a place, or BY_ROW. */
+/* The kind of a place's rows, or BY_ROW. */
 static unsigned char kind_of_place(const struct trace_file *file, const struct place *place)
 {
     bool differ = place->cat == NAME_NONE || file->categories[place->cat] == CATEGORY_MTIA;

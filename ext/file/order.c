@@ -9,8 +9,8 @@ struct order_item {
     uint32_t row;
 };
 
-/* Stable radix sort, the lowest digit first. No key may be greater than `largest`. Returns the
-** array that has the result: `items` or `spare`. */
+/* A stable radix sort, lowest digit first. No key may exceed `largest`. Returns the array with the
+** result: `items` or `spare`. */
 static struct order_item *sort_digits(struct order_item *items, struct order_item *spare,
                                       size_t count, uint64_t largest, const struct stopper *stopper,
                                       struct failure *failure)
@@ -39,7 +39,7 @@ static struct order_item *sort_digits(struct order_item *items, struct order_ite
     return items;
 }
 
-/* Sets the keys of the rows: a later row has a higher key. A missing value is 0. */
+/* Sets the sort keys of rows: greater values have greater keys, and a missing value has key 0. */
 static bool put_keys(const struct trace_file *file, enum order order, const uint32_t *places,
                      struct order_item *items, uint64_t *largest, const struct stopper *stopper,
                      struct failure *failure)
@@ -68,7 +68,7 @@ static bool put_keys(const struct trace_file *file, enum order order, const uint
     return true;
 }
 
-/* Moves rows to their threads, in which they stay in their order. */
+/* Groups rows by thread, preserving their order within each thread. */
 static bool group_threads(const struct trace_file *file, const struct order_item *items,
                           struct order_item *to, const struct stopper *stopper,
                           struct failure *failure)
@@ -98,7 +98,7 @@ static int key_order(const void *a, const void *b)
     return COMPARE(((const struct order_item *)a)->key, ((const struct order_item *)b)->key);
 }
 
-/* Orders the rows of each thread that begin at one time: the longest first. */
+/* Sorts rows of a thread with equal starts: longest first. */
 static bool order_starts(const struct columns *columns, struct order_item *items,
                          const struct stopper *stopper, struct failure *failure)
 {
@@ -164,7 +164,7 @@ const uint32_t *order_rows(struct trace_file *file, enum order order, const stru
     return file->orders[order];
 }
 
-/* The number of rows whose name is before `name`, or, if `itself`, equal to it too. */
+/* The number of rows whose name sorts before `name` or, with `itself`, equals it. */
 static size_t rows_before(const struct trace_file *file, const uint32_t *rows,
                           const struct name *name, bool itself)
 {

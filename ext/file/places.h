@@ -1,5 +1,6 @@
 /*
-** Places: what many events of a file have in common, each kept once, with dense numbers.
+** Places: combinations of track, category and stream that many events share. Each is kept once and
+** numbered from 0.
 */
 #ifndef TRACEDIFF_PLACES_H
 #define TRACEDIFF_PLACES_H
@@ -17,13 +18,13 @@ struct places {
     size_t count;
     /* private */
     size_t capacity;
-    struct table table; /* emptied when the file has been read */
+    struct table table; /* cleared after the file is read */
 };
 
-/* Gives the number of a place, which is added if it is new; false if out of memory. */
+/* Gives the number of a place, and adds new places; false if out of memory. */
 bool places_number(struct places *places, const struct place *place, uint32_t *number);
 
-/* The memory the places hold, in bytes. */
+/* The memory of the places, in bytes. */
 size_t places_memory(const struct places *places);
 
 void places_clear(struct places *places);

@@ -6,7 +6,7 @@ enum process_name process_name_of(const char *name, size_t length)
 {
     static const struct {
         const char *text;
-        bool whole; /* the name is this; otherwise it begins with this */
+        bool whole; /* the whole name must match, not only its start */
         enum process_name process;
     } names[] = {
         {"/device:GPU", false, PROCESS_GPU},         {"GPU ", false, PROCESS_GPU},

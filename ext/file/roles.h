@@ -1,5 +1,5 @@
 /*
-** What the names of processes and threads say of events without a category (T9, T10).
+** Roles of processes and threads, by name, for events without a category (T9, T10).
 */
 #ifndef TRACEDIFF_ROLES_H
 #define TRACEDIFF_ROLES_H
@@ -16,7 +16,7 @@ enum process_name {
     PROCESS_COMMUNICATION, /* Ascend: Communication, HCCL */
 };
 
-/* What the name of a thread says: any of these. */
+/* Properties of a thread's name; bits. */
 enum { THREAD_STREAM = 1, THREAD_OPS = 2, THREAD_COMMUNICATION = 4 };
 
 enum role {
@@ -29,8 +29,8 @@ enum role {
 enum process_name process_name_of(const char *name, size_t length);
 unsigned char thread_name_of(const char *name, size_t length);
 
-/* Finds the roles of the tracks of a file, and gives its device events without a category their
-** stream, and the annotations among them their category (T9). */
+/* Finds the roles of a file's tracks. Gives device events without a category their stream, and
+** annotations among them their category (T9). */
 bool roles_find(struct trace_file *file, struct failure *failure);
 
 #endif

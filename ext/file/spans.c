@@ -39,8 +39,8 @@ static bool *take_rows(const struct trace_file *file, size_t *counts,
     return NULL;
 }
 
-/* Groups the events by thread, each thread in the order of the file, or in that which is asked for
-** (ORDER_SPANS), if it has been made. */
+/* Groups the events by thread. Each thread is in file order, or in ORDER_SPANS if that is requested
+** and already derived. */
 static bool collect_spans(struct spans *spans, const struct trace_file *file,
                           bool (*takes_part)(void *argument, size_t row), void *argument,
                           const struct stopper *stopper, struct failure *failure)
@@ -96,8 +96,8 @@ void span_line_add(struct span_line *line, int64_t start, uint32_t row)
         line->items[line->count++] = (struct span_change){start, row};
 }
 
-/* Ends the open spans that have ended by `now`; the innermost is the last one. An outer span that
-** has ended is dropped only when it becomes the last. */
+/* Closes the open spans that have ended by `now`, innermost (last) first. An ended outer span is
+** dropped only once it is the last. */
 static size_t close_open(struct span_line *line, const struct span **open, size_t count,
                          int64_t now)
 {

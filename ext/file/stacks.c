@@ -12,18 +12,18 @@ struct stack_sweep {
     struct spans spans;
     const struct span **open;
     size_t open_capacity;
-    size_t steps; /* over all threads, for the stopper */
+    size_t steps; /* over all threads, to decide when to call the stopper */
 };
 
-/* Rule 5. */
+/* Applies rule 5. */
 static bool takes_part(void *file, size_t row)
 {
     const struct columns *columns = &((const struct trace_file *)file)->columns;
     return columns->ts[row] != NUMBER_NONE && columns->kind[row] != KIND_TRACE;
 }
 
-/* Gives the time from `since` to `now` to the open events; the innermost is the last one. An
-** outer event that has ended is dropped only when it becomes the last. */
+/* Distributes the time from `since` to `now` over the open events: each instant goes to the
+** innermost, the last one. An ended outer event is dropped only once it is the last. */
 static size_t pass(const struct stack_sweep *sweep, size_t open, int64_t since, int64_t now)
 {
     int64_t *self = sweep->file->stacks.self;
@@ -117,7 +117,7 @@ uint32_t *stacks_outermost(const struct trace_file *file, const bool *wanted,
     const uint32_t unknown = ROW_NONE - 1, *parent = file->stacks.parent;
     size_t count = file->columns.count;
     uint32_t *outermost = memory_items(count, sizeof *outermost);
-    uint32_t *path = memory_items(count, sizeof *path); /* to the first that is known */
+    uint32_t *path = memory_items(count, sizeof *path); /* ancestors up to the first known one */
     bool done = (outermost && path) || failure_memory(failure);
     for (size_t row = 0; done && row < count; row++)
         outermost[row] = unknown;

@@ -1,5 +1,5 @@
 /*
-** Tracks: the (pid, tid) of events, each kept once, with dense numbers.
+** Tracks: the (pid, tid) pairs of events. Each is kept once and numbered from 0.
 */
 #ifndef TRACEDIFF_TRACKS_H
 #define TRACEDIFF_TRACKS_H
@@ -12,16 +12,15 @@ struct identifier {
         IDENTIFIER_NONE,
         IDENTIFIER_INTEGER,
         IDENTIFIER_TEXT,
-        IDENTIFIER_PROCESS /* in place of a tid: the process itself */
+        IDENTIFIER_PROCESS /* instead of a tid: the process itself */
     } kind;
-    int64_t value; /* the integer, or the id of the text */
+    int64_t value; /* an integer, or the id of a text */
 };
 
 struct track {
     struct identifier pid, tid;
-    unsigned char process; /* of a process: enum process_name (roles.h) */
-    unsigned char threads; /* THREAD_...: what the name of the thread says; of a process, what
-                           ** those of its threads say */
+    unsigned char process; /* for a process: enum process_name (roles.h) */
+    unsigned char threads; /* THREAD_... bits; for a process, of all its threads */
     unsigned char role;    /* enum role */
 };
 
@@ -30,13 +29,13 @@ struct tracks {
     size_t count;
     /* private */
     size_t capacity;
-    struct table table; /* emptied when the file has been read */
+    struct table table; /* cleared after the file is read */
 };
 
-/* Gives the number of a track, which is added if it is new; false if out of memory. */
+/* Gives the number of a track, and adds new tracks; false if out of memory. */
 bool tracks_number(struct tracks *tracks, const struct track *track, uint32_t *number);
 
-/* The track of a process itself, or NULL. */
+/* Finds the track of a process itself, or NULL. */
 struct track *tracks_process(const struct tracks *tracks, struct identifier pid);
 
 void tracks_clear(struct tracks *tracks);

@@ -1,18 +1,17 @@
 /*
-** What XLA says in the args of an event: of device work the operator and the module of HLO that it
-** is of (A17), and of an annotation of the host that it is a step (T11).
+** Data from the args of XLA's events: HLO operator and module of device work (A17), and whether a
+** host annotation is a step (T11).
 */
 #ifndef TRACEDIFF_XLA_H
 #define TRACEDIFF_XLA_H
 
 #include "file.h"
 
-/* Keeps what is said of the last row, if that is anything. Ids of names, or NAME_NONE; `step` may
-** be NUMBER_NONE. */
+/* Keeps data for the last row, if any: ids of names or NAME_NONE; `step` may be NUMBER_NONE. */
 bool xla_add(struct trace_file *file, uint32_t op, uint32_t module, int64_t step,
              struct failure *failure);
 
-/* Goes through what is said, for rows that ascend. `*next` is 0 at first. NULL: nothing is. */
+/* Looks up the data of rows in ascending order. `*next` is initially 0. NULL without data. */
 static inline const struct xla_said *xla_of_row(const struct trace_file *file, size_t row,
                                                 size_t *next)
 {
