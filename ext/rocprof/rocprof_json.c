@@ -9,16 +9,16 @@
 
 /* State that is needed only while rows are read. */
 struct rocprof_reading {
-    struct database_read read; /* of rows: loading, file and failure */
+    struct database_read read; /* used for rows: loading, file and failure */
     struct readonly none;
     struct rocprof rocprof;
     struct ranges ranges;
-    uint32_t kernel, copy; /* ids of names, plus 1; 0: not there yet */
+    uint32_t kernel, copy; /* ids of names, plus 1; 0: not added yet */
 };
 
-/* What is kept for args. */
+/* Data kept for args. */
 struct rocprof_origin {
-    int word; /* of steps (N10) */
+    int word; /* that marks steps (N10) */
 };
 
 static bool name_of(struct rocprof_reading *reading, const struct name *text, uint32_t *id)
@@ -27,7 +27,7 @@ static bool name_of(struct rocprof_reading *reading, const struct name *text, ui
     return !text || database_name(&reading->read, text->text, text->length, id);
 }
 
-/* Gives a range the name and the category of its text, and notes what may be a step (N7, N10). */
+/* Gives a range the name and category from its text, and notes candidates for steps (N7, N10). */
 static bool take_marker(struct rocprof_reading *reading, const struct name *text,
                         struct database_row *row)
 {
@@ -104,7 +104,7 @@ static bool take_record(struct rocprof_reading *reading, const struct rocprof_re
                                        : take_work(reading, record, &row);
 }
 
-/* What holds for the whole file. */
+/* Takes the facts about the whole file. */
 static bool take_file(struct rocprof_reading *reading)
 {
     struct trace_file *file = reading->read.file;
@@ -139,18 +139,18 @@ static bool read_records(struct rocprof_reading *reading)
 
 static bool read_document(struct loading *loadings, size_t count)
 {
-    struct loading *loading = &loadings[0]; /* a file has one part */
+    struct loading *loading = &loadings[0]; /* files of this format have one part */
     struct trace_file *file = loading->file;
     struct rocprof_reading *reading = memory_zeroed(1, sizeof *reading);
     (void)count;
     if (!reading)
         return failure_memory(loading->failure);
     reading->none.path = file->path;
-    reading->none.identity.size = INT64_MAX / 16; /* names are no longer than the document */
+    reading->none.identity.size = INT64_MAX / 16; /* the document limits names */
     reading->read = (struct database_read){
         .readonly = &reading->none, .loading = loading, .file = file, .failure = loading->failure};
     bool done = false;
-    file->rank_known = true; /* it is not in the file */
+    file->rank_known = true; /* the file has no rank */
     if (!loading->whole) {
         done = source_identify(file->path, &file->identity, loading->failure);
     } else if (rocprof_open(&reading->rocprof, file->path, file->by_zlib, loading->stopper,
@@ -166,7 +166,7 @@ static bool read_document(struct loading *loadings, size_t count)
     return done;
 }
 
-/* Args, which are read from the file again. */
+/* Reads args, again from the file. */
 struct rocprof_args {
     const struct trace_file *file; /* borrowed */
     struct stopper stopper;
@@ -195,7 +195,7 @@ static void *begin_args(const struct trace_file *file, const struct stopper *sto
     }
     args->file = file;
     args->stopper = *stopper;
-    args->stopper.read = NULL; /* it has been read */
+    args->stopper.read = NULL; /* progress was reported the first time */
     if (rocprof_open(&args->rocprof, file->path, file->by_zlib, &args->stopper, failure) &&
         file_same(file, source_identity(args->rocprof.walk.in.source), failure))
         return args;
@@ -258,7 +258,7 @@ static void write_work(const struct rocprof_record *record, sqlite3_str *json)
     args_bandwidth(json, record->bytes, timed ? dur : NUMBER_NONE);
 }
 
-/* Copies the members as an object. */
+/* Copies the members into an object. */
 static bool take_args(struct rocprof_args *args, sqlite3_str *json, struct token *text,
                       struct failure *failure)
 {
@@ -310,8 +310,8 @@ static bool is_first_key(const char *text)
     return strncmp(text, FIRST_KEY, sizeof FIRST_KEY - 1) == 0;
 }
 
-/* By the first key of the document. Others than those that are written as rocprofv3 writes them are
-** looked into only if their path says that they may be one. */
+/* Decides by the first key of the document. If the file does not start exactly like rocprofv3's
+** output, it is examined only if its path suggests this format. */
 static bool look(const char *path, bool json, bool *is, struct failure *failure)
 {
     enum { MOST = 64 };

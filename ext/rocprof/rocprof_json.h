@@ -1,5 +1,5 @@
 /*
-** rocprofv3's JSON (`--output-format json`) as rows (rules R10 to R14).
+** Turns rocprofv3's JSON (`--output-format json`) into rows (rules R10 to R14).
 */
 #ifndef TRACEDIFF_ROCPROF_JSON_H
 #define TRACEDIFF_ROCPROF_JSON_H

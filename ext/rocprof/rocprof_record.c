@@ -41,14 +41,14 @@ static int64_t integer(const struct token *token)
     return value;
 }
 
-/* A member of a member of an object, as `agent_id.handle`. */
+/* A member of a nested object, such as `agent_id.handle`. */
 static int64_t inner(const struct token *token, const char *key)
 {
     struct token value;
     return is_object(token) && scan_member(token, key, &value) ? integer(&value) : NUMBER_NONE;
 }
 
-/* The id of a text, NAME_NONE if it is none. False on failure. */
+/* Finds the id of a text, NAME_NONE for other values. False on failure. */
 static bool intern(struct rocprof *rocprof, const struct token *token, uint32_t *id,
                    struct failure *failure)
 {
@@ -68,11 +68,11 @@ static bool intern(struct rocprof *rocprof, const struct token *token, uint32_t 
     return *id != NAME_NONE || failure_memory(failure);
 }
 
-/* What takes an element of an array. */
+/* A function that takes an element of an array. */
 typedef bool element_taker(struct rocprof *rocprof, const struct token *element,
                            struct failure *failure);
 
-/* Takes the elements of an array that is met. */
+/* Takes the elements of the current array. */
 static enum walked take_each(struct rocprof *rocprof, element_taker *taker, struct failure *failure)
 {
     struct json_walk *walk = &rocprof->walk;
@@ -135,7 +135,7 @@ static bool take_marker(struct rocprof *rocprof, const struct token *element,
                     failure));
 }
 
-/* Takes what strings say of a kind: its category, and the names of its operations. */
+/* Takes the strings of a kind: its category, and the names of its operations. */
 static bool take_kind(struct rocprof *rocprof, const struct token *element, struct failure *failure)
 {
     static const char *const keys[] = {"kind", "operations"};
@@ -194,7 +194,7 @@ static enum walked take_metadata(struct rocprof *rocprof, struct failure *failur
     return WALK_VALUE;
 }
 
-/* Counts a member that comes after the records which refer to it. */
+/* Counts a member that comes after the records that need it. */
 static void note_late(struct rocprof *rocprof)
 {
     static const char *const keys[] = {"metadata", "agents", "strings", "kernel_symbols"};
@@ -203,7 +203,7 @@ static void note_late(struct rocprof *rocprof)
             rocprof->late_byte = rocprof->walk.byte;
 }
 
-/* Handles a member of a process. `*place` changes where records begin. */
+/* Handles a member of a process. `*place` changes at the start of records. */
 static enum walked take_member(struct rocprof *rocprof, struct failure *failure)
 {
     struct json_walk *walk = &rocprof->walk;
@@ -302,7 +302,7 @@ static void read_record(const struct rocprof *rocprof, const struct token *eleme
     }
 }
 
-/* Goes into a value that is met on the way to records. */
+/* Enters a value on the way to records. */
 static enum walked go_in(struct rocprof *rocprof, struct failure *failure)
 {
     struct json_walk *walk = &rocprof->walk;

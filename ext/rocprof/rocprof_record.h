@@ -1,6 +1,6 @@
 /*
-** rocprofv3's JSON: its records, one at a time, in the order of the file, and what they name
-** (rules R10 to R14).
+** Reads rocprofv3's JSON: records one by one, in file order, and the tables they refer to (rules
+** R10 to R14).
 */
 #ifndef TRACEDIFF_ROCPROF_RECORD_H
 #define TRACEDIFF_ROCPROF_RECORD_H
@@ -11,7 +11,7 @@
 
 enum record_kind { RECORD_CALL, RECORD_DISPATCH, RECORD_COPY, RECORD_OTHER };
 
-/* What strings say of a kind of records: ids of `texts`. */
+/* Strings for a kind of records: ids of `texts`. */
 struct record_strings {
     uint32_t category;
     uint32_t *operations;
@@ -24,16 +24,16 @@ struct rocprof {
     struct names texts;
     struct record_strings *kinds;
     size_t kind_count, kind_capacity;
-    struct id_table agents;  /* handle: index, is a GPU */
-    struct id_table kernels; /* id: text */
-    struct id_table markers; /* correlation: text */
+    struct id_table agents;  /* by handle: index, is a GPU */
+    struct id_table kernels; /* by id: text */
+    struct id_table markers; /* by correlation: text */
     int64_t pid;             /* NUMBER_NONE */
     uint32_t host;           /* text, or NAME_NONE */
-    enum record_kind kind;   /* of the array that records come from */
-    int place;               /* how deep in the document the reading is */
+    enum record_kind kind;   /* of the current array */
+    int place;               /* nesting level of the reader in the document */
     int64_t event;           /* number of the next record */
-    bool has_records;        /* they have begun */
-    int64_t late, late_byte; /* members that records refer to, after them; the first of these */
+    bool has_records;        /* the first record was reached */
+    int64_t late, late_byte; /* number of members after records that need them; first byte */
     unsigned char *room;     /* for decoded texts */
     size_t room_capacity;
 };
@@ -54,13 +54,13 @@ int rocprof_next(struct rocprof *rocprof, struct rocprof_record *record, struct 
 
 void rocprof_close(struct rocprof *rocprof);
 
-/* The text of an operation, or of a category; NULL if it is not known. */
+/* The text of an operation, or of a category; NULL if unknown. */
 const struct name *rocprof_operation(const struct rocprof *rocprof,
                                      const struct rocprof_record *record);
 const struct name *rocprof_category(const struct rocprof *rocprof,
                                     const struct rocprof_record *record);
 
-/* The text with a key in `kernels` or `markers`; NULL. */
+/* The text for a key in `kernels` or `markers`; NULL if unknown. */
 const struct name *rocprof_text(const struct rocprof *rocprof, const struct id_table *of,
                                 int64_t id);
 
