@@ -5,7 +5,7 @@
 #include "profilers/profiler.h"
 #include "xstats.h"
 
-enum { MOST_TEXT = 16 << 20 /* bytes of args; stats may name one long text many times */ };
+enum { MOST_TEXT = 16 << 20 /* bytes of args; stats may repeat one long text */ };
 
 struct xplane_args {
     const struct trace_file *file; /* borrowed */
@@ -26,7 +26,7 @@ void *xplane_args_begin(const struct trace_file *file, const struct stopper *sto
         return NULL;
     }
     args->file = file;
-    options.stopper.read = NULL; /* it has been read */
+    options.stopper.read = NULL; /* progress was reported the first time */
     if (xspace_open(&args->space, file->path, &options, failure) &&
         file_same(file, protobuf_identity(args->space.file), failure))
         return args;
@@ -45,7 +45,7 @@ void xplane_args_end(void *begun)
     memory_free(args);
 }
 
-/* Adds a stat, in the place of one with the same key. */
+/* Adds a stat, or replaces the one with the same key. */
 static bool add(struct xplane_args *args, const struct xstat *stat, struct failure *failure)
 {
     if (!stat->key || stat->type == STAT_NOTHING || stat->type == STAT_BYTES ||
@@ -65,7 +65,7 @@ static bool add(struct xplane_args *args, const struct xstat *stat, struct failu
 
 static bool put_double(sqlite3_str *json, double value, struct failure *failure)
 {
-    struct json_text text = {0}; /* SQLite's own digits are not always those of the number */
+    struct json_text text = {0}; /* SQLite's own digits may denote another number */
     json_double(&text, value);
     bool done = !text.failed || failure_memory(failure);
     if (done)
@@ -95,7 +95,7 @@ static bool put(struct xplane_args *args, const struct xstat *stat, sqlite3_str 
     return true;
 }
 
-/* Collects the stats of a name. */
+/* Collects the stats of an event name. */
 static bool collect_name(struct xplane_args *args, const struct xevent *event,
                          const struct event_name *name, struct failure *failure)
 {
@@ -108,8 +108,7 @@ static bool collect_name(struct xplane_args *args, const struct xevent *event,
     return true;
 }
 
-/* The same at the first event that has the name, of whose message only the stats are left that
-** count. */
+/* Does the same for the first event of the name, and cuts the name's message to these stats. */
 static bool collect_first(struct xplane_args *args, const struct xevent *event,
                           struct event_name *name, struct failure *failure)
 {
@@ -129,7 +128,7 @@ static bool collect_first(struct xplane_args *args, const struct xevent *event,
     return collect_name(args, event, name, failure); /* stats point into the message */
 }
 
-/* Collects the stats of an event: those of its name, then its own. */
+/* Collects the stats of an event: the stats of its name, then its own. */
 static bool collect(struct xplane_args *args, const struct xevent *event, struct failure *failure)
 {
     struct protobuf message = event->message;

@@ -10,7 +10,7 @@
 #include "xplane_args.h"
 #include "xstats.h"
 
-enum { HOST_PID = 701, FIRST_DEVICE_PID = 1 }; /* of XLA's JSON */
+enum { HOST_PID = 701, FIRST_DEVICE_PID = 1 }; /* pids in XLA's JSON */
 
 /* State that is needed only while rows are read. */
 struct xplane_reading {
@@ -22,13 +22,13 @@ struct xplane_reading {
     uint32_t number;
 };
 
-/* The id of a text as a name. False if out of memory. */
+/* Finds the id of a text as a name. False if out of memory. */
 static bool intern(struct xplane_reading *reading, const char *text, size_t length, uint32_t *id)
 {
     return file_intern(reading->file, text, length, id, reading->failure);
 }
 
-/* ps, in 128 bits, as ns, rounded half to even (T1); NUMBER_NONE if that is too much. */
+/* Converts ps, in 128 bits, to ns, rounding half to even (T1); NUMBER_NONE on overflow. */
 static int64_t nanoseconds(wide_time ps)
 {
     enum { PS = 1000 };
@@ -39,7 +39,7 @@ static int64_t nanoseconds(wide_time ps)
     return ns > INT64_MIN && ns <= INT64_MAX ? (int64_t)ns : NUMBER_NONE;
 }
 
-/* Gives a process or a thread its name (T9). */
+/* Names a process or a thread (T9). */
 static bool name_track(struct xplane_reading *reading, const struct track *track, uint32_t *number)
 {
     if (!tracks_number(&reading->file->tracks, track, number))
@@ -51,7 +51,7 @@ static bool name_track(struct xplane_reading *reading, const struct track *track
     return true;
 }
 
-/* Makes the tracks of the lines of a plane, and names them. */
+/* Makes and names the tracks of a plane's lines. */
 static bool name_plane(struct xplane_reading *reading, struct xplane *plane)
 {
     const struct xspace *space = &reading->space;
@@ -75,7 +75,7 @@ static bool name_plane(struct xplane_reading *reading, struct xplane *plane)
     return true;
 }
 
-/* The same for all planes whose events become rows, in their order. */
+/* Does so for all planes with events that become rows, in order. */
 static bool name_planes(struct xplane_reading *reading)
 {
     for (enum plane_role role = PLANE_HOST; role <= PLANE_DEVICE; role++)
@@ -98,7 +98,7 @@ static bool find_place(struct xplane_reading *reading, uint32_t track, int64_t s
 
 static const struct row_stats nothing = {NUMBER_NONE, NUMBER_NONE, NUMBER_NONE, 0, 0, 0};
 
-/* Keeps the id of a stat that is a text, plus 1. */
+/* Keeps the name id of a text stat, plus 1. */
 static bool take_text(struct xplane_reading *reading, const struct xstat *stat, uint32_t *to)
 {
     uint32_t id;
@@ -136,7 +136,7 @@ static bool take_stat(struct xplane_reading *reading, const struct xstat *stat,
     return true;
 }
 
-/* Reads the name of an event, once for all events that have it. */
+/* Reads the name of an event; once for all events with that name. */
 static bool read_name(struct xplane_reading *reading, const struct xevent *event,
                       struct event_name *name)
 {
@@ -224,7 +224,7 @@ static bool take_event(struct xplane_reading *reading, const struct xevent *even
     return add_row(reading, event, &said, &stats, stats.step > 0 ? stats.step - 1 : name);
 }
 
-/* The start of the profile, ns since 1970, by the stats of a plane. */
+/* Takes the start of the profile, ns since 1970, from the stats of a plane. */
 static void take_base(struct xplane_reading *reading, const struct xplane *plane)
 {
     struct trace_file *file = reading->file;
@@ -250,7 +250,7 @@ static bool write_metadata(struct xplane_reading *reading)
                          NUMBER_NONE, reading->failure);
 }
 
-/* What holds for the whole file. */
+/* Takes the facts about the whole file. */
 static bool take_file(struct xplane_reading *reading)
 {
     struct xspace *space = &reading->space;
@@ -286,7 +286,7 @@ static bool read_events(struct xplane_reading *reading)
 
 static bool read_profile(struct loading *loadings, size_t count)
 {
-    struct loading *loading = &loadings[0]; /* a file has one part */
+    struct loading *loading = &loadings[0]; /* files of this format have one part */
     struct trace_file *file = loading->file;
     struct protobuf_options options = {
         .stopper = *loading->stopper, .by_zlib = file->by_zlib, .idle = loading->idle};
@@ -297,7 +297,7 @@ static bool read_profile(struct loading *loadings, size_t count)
     *reading =
         (struct xplane_reading){.loading = loading, .file = file, .failure = loading->failure};
     bool done = false;
-    file->rank_known = true; /* it is not in the file */
+    file->rank_known = true; /* the file has no rank */
     if (!loading->whole) {
         done = source_identify(file->path, &file->identity, loading->failure);
     } else if (xspace_open(&reading->space, file->path, &options, loading->failure)) {
@@ -310,7 +310,7 @@ static bool read_profile(struct loading *loadings, size_t count)
     return done;
 }
 
-/* A file that is named as JSON is one; one that is compressed may be named as a profile. */
+/* Whether a path may be a profile: its name does not suggest JSON, or ends with .pb.gz. */
 static bool may_be(const char *path, bool json)
 {
     const char *end = path + strlen(path);

@@ -1,5 +1,5 @@
 /*
-** Profiles of XLA (*.xplane.pb) as rows (Y1 to Y6).
+** Turns profiles of XLA (*.xplane.pb) into rows (Y1 to Y6).
 */
 #ifndef TRACEDIFF_XPLANE_ROWS_H
 #define TRACEDIFF_XPLANE_ROWS_H

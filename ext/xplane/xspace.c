@@ -28,7 +28,7 @@ static bool is(const struct xspace *space, struct kept_bytes span, const char *t
     return text_is(xspace_text(space, span), span.length, text);
 }
 
-/* Ends the reading at damage. Always returns false. */
+/* Stops reading because of damage. Always returns false. */
 static bool damage(struct xspace *space)
 {
     space->damaged = true;
@@ -36,7 +36,7 @@ static bool damage(struct xspace *space)
     return false;
 }
 
-/* Counts what is kept (rule 5). */
+/* Counts kept bytes (rule 5). */
 static bool count_kept(struct xspace *space, size_t bytes)
 {
     space->memory += bytes;
@@ -62,8 +62,8 @@ static bool keep(struct xspace *space, const void *bytes, size_t length, struct 
     return true;
 }
 
-/* The bytes of the field that was given last. False on failure and damage; a field that is too long
-** is empty, and counted. */
+/* Takes the bytes of the current field. False on failure and damage. An overlong field is empty,
+** and counted as a problem. */
 static bool take(struct xspace *space, struct protobuf_field *field, struct failure *failure)
 {
     enum protobuf_step step = protobuf_take(space->file, field, failure);
@@ -83,7 +83,7 @@ static bool take_text(struct xspace *space, struct protobuf_field *field, struct
            keep(space, field->at, (size_t)field->value, span, failure);
 }
 
-/* Goes to the next field. 1; 0 at the end of the message; -1 on failure and damage. */
+/* Advances to the next field. 1; 0 at the end of the message; -1 on failure and damage. */
 static int next_field(struct xspace *space, struct protobuf_field *field, struct failure *failure)
 {
     switch (protobuf_step(space->file, field, failure)) {
@@ -133,7 +133,7 @@ static bool read_line(struct xspace *space, struct xplane *plane, struct failure
     return true;
 }
 
-/* Reads the entry of a map: its key, and the message that is its value. */
+/* Reads a map entry: its key, and the message that is its value. */
 static int64_t read_entry(const struct protobuf_field *field, struct protobuf *value)
 {
     struct protobuf entry = protobuf_inner(field);
@@ -193,7 +193,7 @@ static bool read_event_name(struct xspace *space, struct xplane *plane,
     return true;
 }
 
-/* Keeps the message of a stat of a plane, which says when the profile began. */
+/* Keeps the message of a plane's stat with the start of the profile. */
 static bool read_plane_stat(struct xspace *space, struct xplane *plane,
                             const struct protobuf_field *stat, struct failure *failure)
 {
@@ -207,7 +207,7 @@ static bool read_plane_stat(struct xspace *space, struct xplane *plane,
     return true;
 }
 
-/* Whether nothing of a plane with this name is needed. */
+/* Whether planes with this name are not needed. */
 static bool is_unused(const struct xspace *space, struct kept_bytes name)
 {
     return name.length > 0 && !is(space, name, "/host:CPU") && !starts(space, name, "/device:") &&
@@ -287,7 +287,7 @@ static bool read_plane(struct xspace *space, struct failure *failure)
     return true;
 }
 
-/* Finds the planes whose events are given (rule 2). */
+/* Finds the planes whose events are read (rule 2). */
 static void find_roles(struct xspace *space)
 {
     static const char *const devices[] = {"/device:GPU:", "/device:TPU:", "/device:CUSTOM:"};
@@ -328,7 +328,7 @@ bool xspace_open(struct xspace *space, const char *path, const struct protobuf_o
     *space = (struct xspace){.path = path, .options = *options};
     if (!open_file(space, failure))
         return false;
-    space->options.stopper.read = NULL; /* the part that is read only counts once */
+    space->options.stopper.read = NULL; /* only the first pass reports progress */
     bool done = true;
     while (done && (result = next_field(space, &field, failure)) > 0)
         if (field.number == SPACE_PLANE && field.type == PROTOBUF_BYTES) {
@@ -355,7 +355,7 @@ void xspace_close(struct xspace *space)
     *space = (struct xspace){.path = NULL};
 }
 
-/* At the end of what is given: begins again for the devices. 1: goes on; 0 at the end; -1. */
+/* After the last event of the host, restarts for the devices. 1: continue; 0 at the end; -1. */
 static int begin_role(struct xspace *space, struct failure *failure)
 {
     if (space->role == PLANE_DEVICE)
@@ -365,7 +365,7 @@ static int begin_role(struct xspace *space, struct failure *failure)
     return open_file(space, failure) ? 1 : -1;
 }
 
-/* Handles a field on the way to an event. 1: it is an event; 0: it is none; -1 on failure. */
+/* Handles a field on the way to an event. 1: an event; 0: something else; -1 on failure. */
 static int meet(struct xspace *space, struct protobuf_field *field, struct xevent *event,
                 struct failure *failure)
 {
@@ -419,7 +419,7 @@ int xspace_next(struct xspace *space, struct xevent *event, struct failure *fail
                 return result;
         } else if (step == PROTOBUF_END && space->depth > 0) {
             space->depth--;
-        } else { /* damage cannot come before the end of whole planes, unless the file changes */
+        } else { /* damage follows the complete planes, unless the file has changed */
             int result = step == PROTOBUF_DAMAGED ? 0 : begin_role(space, failure);
             if (result <= 0)
                 return result;
@@ -443,7 +443,7 @@ struct event_name *plane_event_name(const struct xplane *plane, int64_t id)
     return end > 0 && names[end - 1].id == id ? &names[end - 1] : NULL;
 }
 
-/* Whether a plane, of which the first bytes are at hand, has the name of one. */
+/* Whether a plane has a known name. Only its first bytes may be available. */
 static bool is_named_plane(struct protobuf plane)
 {
     static const char *const names[] = {"/host:", "/device:", XSPACE_TASK};

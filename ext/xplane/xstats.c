@@ -64,7 +64,7 @@ struct xsaid xevent_read(struct protobuf *message)
         case EVENT_DURATION:
             said.duration = protobuf_signed(&field);
             break;
-        case EVENT_OCCURRENCES: /* one of the two: the last counts */
+        case EVENT_OCCURRENCES: /* a oneof: the last field counts */
             said.occurrences = true;
             break;
         default:
@@ -90,7 +90,7 @@ struct xsaid xname_read(struct protobuf *message)
     return said;
 }
 
-/* Goes to the next stat, which is in a field with this number. */
+/* Advances to the next stat in a field with this number. */
 static bool next_stat(const struct xevent *event, struct protobuf *message, uint32_t number,
                       struct xstat *stat)
 {
