@@ -86,8 +86,8 @@ broken AS (
   UNION ALL
   SELECT s.rank, s.file, 'stream_sync_overlap', s.event, s.name, s.ts_ns,
          k.end_ns - s.ts_ns, trace_short_name(k.name) || ' still runs on its stream'
-  FROM placed AS s
-  JOIN placed AS k ON k.place = s.before AND k.end_ns > s.ts_ns
+  FROM placed AS k
+  CROSS JOIN placed AS s ON s.before = k.place AND s.ts_ns < k.end_ns
   WHERE s.cat = 'cuda_sync'
   UNION ALL
   SELECT e.rank, e.file, 'stream_wait_corr_id_in_past', e.event, e.name, e.ts_ns,
