@@ -1,16 +1,16 @@
 #!/usr/bin/python3
-"""Families of runs for trace_ab: runs of one program on two sides, with a run effect, and with planted changes.
+"""Families of runs for trace_ab: runs of one program on two sides, with a run effect and with planted changes.
 
     family = Family(random.Random(1), Plan(runs=(3, 3), effect=0.01))
-    family.write("folder")          # folder/control-0/rank0.json ...: a directory a run, a file a rank
+    family.write("folder")          # folder/control-0/rank0.json ...: a directory per run, a file per rank
     family.sides()                  # the same times without files: [[{(device, name): [us of each step]}]]
 
-A step's time of an operator is base * exp(run effect + noise): the run effect is common to the steps of a run, in part
-to all its operators; noise of the steps of a run is autocorrelated, of normal, heavy or skewed distribution.
+An operator's time in a step is base * exp(run effect + noise). The steps of a run share the run effect, and all its
+operators share a part of it. The noise within a run is autocorrelated, with a normal, heavy-tailed or skewed
+distribution.
 
-    python3 tests/generators/generate_ab.py FOLDER [SEED]          # writes one family
-    python3 tests/generators/generate_ab.py --table [FAMILIES] # false alarms and power of trace_ab's rules, by
-    oracle_ab.py
+    python3 tests/generators/generate_ab.py FOLDER [SEED]       # writes one family
+    python3 tests/generators/generate_ab.py --table [FAMILIES]  # false alarms and power by oracle_ab.py
 """
 import json
 import math
@@ -19,39 +19,39 @@ import random
 import sys
 from dataclasses import dataclass, field, replace
 
-START = 1_700_000_000_000_000_000  # ns of 1970
-BETWEEN = 60_000_000_000  # ns between the starts of two runs
+START = 1_700_000_000_000_000_000  # ns since 1970
+BETWEEN = 60_000_000_000  # ns between the starts of two consecutive runs
 HOST, DEVICE, STREAM = 100, 0, 7
 LAUNCH = "cudaLaunchKernel"
 TAILS = ("normal", "student", "lognormal")
-PLANTED = 3  # the kernel that is changed, where one is
+PLANTED = 3  # the kernel to change, if any
 STEP_NAME = "ProfilerStep#"
 
 
 @dataclass
 class Plan:
     runs: tuple = (3, 3)
-    operators: int = 8  # of the host; each launches a kernel
+    operators: int = 8  # on the host; each launches a kernel
     ranks: int = 1
     steps: int = 6
-    effect: float = 0.01  # standard deviation between runs, of logarithms
-    common: float = 0.5  # the part of its variance that all operators of a run share
+    effect: float = 0.01  # standard deviation between runs, on logarithms
+    common: float = 0.5  # share of its variance that all operators of a run have in common
     noise: float = 0.02  # standard deviation between steps
-    correlation: float = 0.5  # of the noise of a step and the next
-    tails: str = "normal"  # of noise: one of TAILS; student has 3 degrees of freedom
-    run_tails: str = "normal"  # of the run effect
+    correlation: float = 0.5  # between the noise of consecutive steps
+    tails: str = "normal"  # distribution of the noise: one of TAILS; student has 3 degrees of freedom
+    run_tails: str = "normal"  # distribution of the run effect
     planted: dict = field(default_factory=dict)  # {number of a kernel: factor in test}
     interleaved: bool = True
 
 
 def kernel(at):
-    """The name of the nth kernel; a number would be taken out of it."""
+    """The name of the nth kernel, without a number, because stable names drop numbers."""
     return f"kernel_of_{chr(97 + at % 26)}{chr(97 + at // 26) * (at // 26 > 0)}"
 
 
 def unit_variance(rng, tails):
     if tails == "student":
-        return rng.gauss(0, 1) / math.sqrt(rng.gammavariate(1.5, 2))  # t / sqrt(3), its standard deviation
+        return rng.gauss(0, 1) / math.sqrt(rng.gammavariate(1.5, 2))  # t / sqrt(3), its deviation
     if tails == "lognormal":
         return (math.exp(rng.gauss(0, 1)) - math.exp(0.5)) / math.sqrt((math.e - 1) * math.e)
     return rng.gauss(0, 1)
@@ -69,7 +69,7 @@ class Family:
         self.runs = [[self.run(side) for _ in range(count)] for side, count in enumerate(plan.runs)]
 
     def run(self, side):
-        """[[(us of host, us of device) of each operator] of each step] of each rank"""
+        """[[(us of host, us of device) per operator] per step] per rank"""
         plan, rng = self.plan, self.rng
         shared = math.sqrt(plan.common) * unit_variance(rng, plan.run_tails)
         own = math.sqrt(1 - plan.common)
@@ -82,7 +82,7 @@ class Family:
                  for step in range(plan.steps)] for rank in range(plan.ranks)]
 
     def steps(self, level):
-        """Integer ns of each step."""
+        """The duration of each step, in integer ns."""
         plan, state, made = self.plan, unit_variance(self.rng, self.plan.tails), []
         for _ in range(plan.steps):
             made.append(max(1, round(1000 * level * math.exp(plan.noise * state))))
@@ -91,7 +91,7 @@ class Family:
         return made
 
     def sides(self):
-        """What trace_ab reads of rank 0 in the steady steps: us of each step, of each run."""
+        """trace_ab's input from rank 0 in the steady steps: us of each step, for each run."""
         def of(run):
             ends = self.ends(run[0])
             values = {("step", "step"): [(end - before) / 1000 for before, end in zip(ends, ends[1:-1])]}
@@ -106,7 +106,7 @@ class Family:
 
     @staticmethod
     def ends(steps):
-        """When the last work of each step ends, ns: as document() has it."""
+        """The end of the last work in each step, in ns, like in document()."""
         now, free, ends = 0, 0, []
         for step in steps:
             now += 5000
@@ -154,8 +154,7 @@ class Family:
         return f'{{"baseTimeNanoseconds":{start},"traceEvents":[\n' + ",\n".join(events) + "]}"
 
 
-# ---- runs with all that a reader must mind
-# --------------------------------------------------------------------------------
+# ---- runs with everything that a reader must handle ----
 
 NAMES = ("aten::mm", "aten::add", "loss", "a.py(12): f", "a.py(30): f", "step", "Optimizer.step#SGD.step")
 KERNELS = ("void gemm<float, 4>(int)", "gemm", "void gemm<float, 8>(int)", "triton_poi_fused_add_0",
@@ -166,7 +165,7 @@ PRESENCE = ("always",) * 5 + ("some steps", "few steps", "some runs", "control",
 
 
 class Mixed:
-    """Small families: operators that are in some runs or steps only, zero times, ranks, odd events, clocks."""
+    """Small families with hard cases: operators in some runs or steps only, zero times, ranks, odd events, clocks."""
 
     def __init__(self, rng, runs=None):
         self.rng = rng
@@ -182,7 +181,7 @@ class Mixed:
                      rng.sample(NAMES, rng.randrange(2, 6))]
         self.device = [(name, rng.choice(PRESENCE), rng.randrange(2, 90) * 1000) for name in
                        rng.sample(KERNELS, rng.randrange(2, 5))]
-        if self.device:  # steps without device work would be no recording to compare (I6)
+        if self.device:  # steps without device work would make the recording incomparable (I6)
             self.device[0] = (self.device[0][0], "always", self.device[0][2])
         self.noise, self.effect, self.slower = rng.choice((0.3, 0.02, 0.003)), rng.choice((0.03, 0.005)), rng.choice(
             (1, 1.08, 1.5, 0.7))
@@ -197,7 +196,7 @@ class Mixed:
             (position * 8 + rng.random() * 0.9) * BETWEEN)
         luck = {each[0]: math.exp(self.effect * rng.gauss(0, 1)) for each in self.host + self.device}
         absent = {each[0] for each in self.host + self.device if self.misses(each[1], side)}
-        # kernels without a duration are no recording to compare (I3)
+        # kernels without a duration would make the recording incomparable (I3)
         copies = [each for each in self.device if each[0].startswith("Memcpy")]
         zero = {each[0] for each in self.host + copies if each[1] == "zero" or (
             each[1] == "zero runs" and rng.random() < 0.5)}
@@ -275,8 +274,7 @@ class Mixed:
         return os.path.join(folder, "control-*"), os.path.join(folder, "test-*")
 
 
-# ---- rates
-# ------------------------------------------------------------------------------------------------------------
+# ---- rates ----
 
 CONFIGURATIONS = [(operators, effect, runs) for operators in (8, 40) for effect in (0.01, 0.03) for runs in (3, 5)]
 
@@ -287,7 +285,9 @@ def judged(family, oracle_ab, **options):
 
 
 def rates(families, plan, seed):
-    """(part of rows at p <= 0.05, part of families with a verdict, power of 5 and of 10 percent, median detectable)"""
+    """(share of rows at p <= 0.05, share of families with a verdict, power for 5 and for 10 percent, median
+    detectable)
+    """
     import oracle_ab
     rows = alarms = spoilt = 0
     found, detectable = [], []

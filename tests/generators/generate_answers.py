@@ -1,8 +1,8 @@
-"""Pairs of traces to ask two builds about: hostile names, traces that lack something, random pairs of all generators.
+"""Pairs of traces for comparing two builds: hostile names, incomplete traces, random pairs of all generators.
 
     for label, control, test in write_pairs("some/folder"): ...
 
-Each is made below the folder. Labels begin with what they are of: hostile, odd, planted, random.
+Pairs are written below the folder. A label begins with its kind: hostile, odd, planted, random.
 """
 import os
 import random
@@ -29,7 +29,7 @@ HOSTILE = {
     "arrow": "4 -> 8 per step", "caution": "caution: work: rest", "null": "NULL",
     "unicode": "e\u0301\u00e9 \u00df\u0130",
     "replacement": "\ufffd\ufeff", "separator": "a\u2028b\u2029c", "backward": "MulBackward0", "phase": "decode"}
-# two names that people read alike
+# two names that look alike
 ALIKE = [("aten::mm", "autograd::engine::evaluate_function: aten::mm"), ("MulBackward0", "autograd::engine::"
          "evaluate_function: MulBackward0"), ("f<int>", "f<float>"), ("void f(int)", "f(int)"),
          ("triton_poi_fused_add_3", "triton_poi_fused_add_4"), ("a.py(10): f", "a.py(20): f"),
@@ -38,7 +38,7 @@ ALIKE = [("aten::mm", "autograd::engine::evaluate_function: aten::mm"), ("MulBac
 
 
 class Program:
-    """A rank that trains: the host runs ahead, two streams run what they are given in order. Times are us."""
+    """A training rank: the host runs ahead, and two streams run their work in order. Times are us."""
 
     def __init__(self, chance, rank=0):
         self.chance, self.rank, self.events = chance, rank, []
@@ -78,14 +78,14 @@ class Program:
         self.add(name, start, self.now)
 
 
-# What test does more of; the name stands in its place.
+# Roles of the name in test's additional work.
 ROLES = ("kernel", "operator", "new", "gone", "count", "gap", "sync", "loader", "copies", "annotation", "frame", "comm",
          "one_rank", "replaced", "backward", "outlier")
-NAMED = ("operator", "one_rank", "new", "gone", "count", "copies", "outlier")  # whose operator has the name
+NAMED = ("operator", "one_rank", "new", "gone", "count", "copies", "outlier")  # the operator with the name
 
 
 def program(seed, role, name, other, is_test, rank=0, ranks=1, steps=5, slow=2.0):
-    """The events of a rank, in whose test what `role` says differs; `name` is what is named so, beside `other`."""
+    """The events of a rank. In test, `role` gives the difference; `name` is the hostile name, next to `other`."""
     one = Program(random.Random(f"{seed}{is_test}{rank}"), rank)
     more = is_test and (role != "one_rank" or rank == ranks - 1)
 
@@ -147,7 +147,7 @@ def write_program(folder, seed, role, name, other, is_test, ranks=1, steps=5, sl
 
 
 def hostile_pairs(folder):
-    """Each hostile name in each role, in turn on one rank and on two."""
+    """Each hostile name in each role, alternating between one rank and two."""
     for place, (of_name, name) in enumerate(HOSTILE.items()):
         for number, role in enumerate(ROLES):
             ranks = 2 if role in ("one_rank", "comm") or (place + number) % 3 == 0 else 1
@@ -159,7 +159,7 @@ def hostile_pairs(folder):
 
 
 def without(kind):
-    """A change of the events of a side."""
+    """A change to the events of a side."""
     on_device = ("kernel", "gpu_memcpy")
     return {
         "steps": lambda events: [each for each in events if not each["name"].startswith("ProfilerStep")],
@@ -180,7 +180,7 @@ def without(kind):
 
 
 def stretched(events, host=1.0, device=1.0):
-    """Operators of the host by a factor, one after another; device work by another."""
+    """Scales host operators, one after another, by a factor, and device work by another."""
     made, moved = [], 0.0
     for each in sorted(events, key=lambda event: event["ts"]):
         factor = device if each["cat"] in ("kernel", "gpu_memcpy") else host
@@ -194,7 +194,7 @@ def write_events(folder, events, rank=0, **head):
 
 
 def odd_pairs(folder):
-    """Traces that lack something, on one side and on both; other devices, options and lengths."""
+    """Incomplete traces, on one side and on both, and other devices, options and lengths."""
     usual = [program("odd", "operator", "mine", "aten::softmax", side) for side in (False, True)]
     for kind in ("steps", "device", "host", "operators", "launches", "args", "all", "durations", "nothing", "loaded",
                  "double", "larger"):
@@ -228,8 +228,9 @@ def odd_pairs(folder):
 
 
 class Numbers:
-    """What decides: how long operators and kernels take, how often, of which sizes, in how many steps, with pauses. All
-    are drawn near where the answer changes."""
+    """The numbers that decide an answer: duration, count and size of operators and kernels, number of steps, pauses.
+    All are drawn close to where the answer changes.
+    """
 
     def __init__(self, rng):
         self.rng, self.forms = rng, rng.choice((1, 1, 1, 2, 4))
@@ -335,7 +336,7 @@ def random_pairs(folder, count):
 
 
 def planted_pairs(folder):
-    """The pairs of test_mostly: a clock, a load, types, pauses, and what is beside them."""
+    """The pairs of test_mostly: a clock, load, types, pauses, and combinations."""
     each = [(control, test) for control, test, *_ in test_mostly.CASES] + [(same, same) for same in test_mostly.SAME]
     for number, (control, test) in enumerate(each):
         place = os.path.join(folder, "planted", str(number))
@@ -345,7 +346,7 @@ def planted_pairs(folder):
 
 
 def write_pairs(folder, series=40, wanted=lambda label: True):
-    """(label, control, test) of each pair, written below folder. Those whose label is not wanted are not made."""
+    """Yields (label, control, test) of each pair, written below the folder. Pairs with unwanted labels are skipped."""
     for number, (label, how) in enumerate(hostile_pairs(folder)):
         if wanted(label):
             place = os.path.join(folder, *label.split("/"))

@@ -1,9 +1,9 @@
-"""Random databases as torch_npu's profiler (Ascend) writes them, and as it does not.
+"""Random databases of torch_npu's profiler (Ascend), valid and invalid.
 
     write(path, generate(random.Random(7)))     a database of SQLite
     /usr/bin/python3 tests/generators/generate_ascend.py 7 ascend_pytorch_profiler_0.db
 
-A database is {name: Table}, as of generate_nsys, whose odd values it shares.
+A database is {name: Table}, like in generate_nsys, whose odd values it shares.
 """
 import random
 import sys
@@ -38,7 +38,7 @@ START = 1_704_161_511_420_306_491
 
 
 class Made:
-    """Grows one database; `tidy` leaves out all that the profiler would not write."""
+    """Builds one database; `tidy` leaves out everything that the profiler would not write."""
 
     def __init__(self, rng, events=20, tidy=False):
         self.rng, self.tidy, self.most = rng, tidy, events
@@ -79,7 +79,7 @@ class Made:
             self.add("COMPUTE_TASK_INFO", name=self.string(name), globalTaskId=self.tasks)
 
     def operator(self, number, at):
-        """An operator, what it puts on the queue, and what is done when that is taken off."""
+        """An operator, its queue entry, and the work when that is taken off the queue."""
         rng, name = self.rng, self.rng.choice(OPERATORS)
         sequence = rng.choice((-1, -1, 0, 7, None))
         self.api(at, 300, self.main, 50001, name, 3 * number, sequenceNumber=sequence,
@@ -94,7 +94,7 @@ class Made:
             self.api(at + 20, 30, self.main, 50002, rng.choice(("Enqueue", "Enqueue@f")), queued)
             length = rng.choice((400, 400, 30))
             self.api(at + 60, length, self.queue, 50002, f"Dequeue@{name}", queued)
-            if not self.tidy and self.chance(0.2):  # one within another, or begun in it
+            if not self.tidy and self.chance(0.2):  # one inside another, or begun in it
                 self.add("CONNECTION_IDS", id=queued + 1000, connectionId=9500 + number)
                 self.api(at + rng.choice((60, 65)), rng.choice((30, 200, length)), self.queue, 50002, "Dequeue@inner",
                          queued + 1000)
@@ -105,14 +105,14 @@ class Made:
             self.cann(at + 71, 5, tid, rng.choice((5000, 20000, 10000)),
                       rng.choice(("KernelLaunch", "aclrtMemcpyAsync")),
                       rng.choice((connection, connection + 1, -1)))
-        if not self.tidy and self.chance(0.1):  # its number given twice
+        if not self.tidy and self.chance(0.1):  # a repeated number
             self.cann(at + 600, 5, tid, 10000, "launch", connection)
         kind = rng.random()
         connection = connection if self.tidy or self.chance(0.93) else rng.choice((-1, 4294967295, None, 0, 777))
         begin, length = at + 100 + rng.randrange(-50, 300), rng.choice((0, 1, 200, 400))
         if kind < 0.5:
             self.task(begin, length, connection, name=f"{name}_Kernel")
-        elif kind < 0.7:  # a mixed kernel stands twice
+        elif kind < 0.7:  # a mixed kernel appears twice
             self.task(begin, length, connection, "MIX_AIV", f"{name}_Mixed")
             self.task(begin, length + 5, connection, "AI_CORE")
         elif kind < 0.85:
@@ -151,7 +151,7 @@ class Made:
         return self.tables
 
     def alter(self, table):
-        """Odd values, other declared types, missing columns, gaps between rowids."""
+        """Odd values, other declared types, missing columns, and gaps between rowids."""
         rng = self.rng
         for _, values in table.rows:
             for column in values:

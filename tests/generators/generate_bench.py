@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""Generate a trace of a given size, for `make bench`, as PyTorch's profiler (Kineto) writes it.
+"""Generates a trace of a given size, for `make bench`, in the format of PyTorch's profiler (Kineto).
 
-usage: generate_bench.py PATH MEGABYTES [STYLE [RUN [SEED]]]
+    usage: generate_bench.py PATH MEGABYTES [STYLE [RUN [SEED]]]
 
-PATH ends in .json or .json.gz. It prints what the trace holds, as JSON: what tracediff must answer.
+PATH ends in .json or .json.gz. It prints the content of the trace as JSON, which is tracediff's expected answer.
 
-A trace has 6 steps of random operators. Each writes nested operators, and kernels or copies with their launches
-and flows; times, ids, shapes and grids have random digits. The runs `control` and `test` differ in one operator.
+A trace has 6 steps of random operators. Each writes nested operators, and kernels or copies with their launches and
+flows; times, ids, shapes and grids have random digits. The runs `control` and `test` differ in one operator.
 
-STYLE is how the same events are written:
-  kineto    as Kineto does
-  line      on one line
-  pretty    a line for each value
-  shuffled  the keys of each event in a random order
-  escaped   with escapes in each name
-  tids      kineto, but each host event has a random tid
+STYLE is the notation of the same events:
+    kineto    like Kineto
+    line      on one line
+    pretty    a line per value
+    shuffled  the keys of each event in random order
+    escaped   with escapes in each name
+    tids      kineto, but each host event has a random tid
 """
 import gzip
 import json
@@ -22,10 +22,10 @@ import random
 import re
 import sys
 
-STEPS, GROUP_BYTES, ORDERS = 6, 2380, 8     # a step is of groups, of about so many bytes in the style kineto
+STEPS, GROUP_BYTES, ORDERS = 6, 2380, 8     # a step consists of groups of about this many bytes in the style kineto
 PID, TID, STREAM, START = 3113936, 3126441, 7, 1_661_203_462_598_509_000
 
-# Operators, from the outermost to the innermost, and how many kernels these launch.
+# Operators, from the outermost to the innermost, and how many kernels they launch.
 GROUPS = [
     (["aten::linear", "aten::t", "aten::transpose", "aten::as_strided", "aten::addmm"], 1),
     (["aten::matmul", "aten::expand", "aten::view", "aten::bmm"], 1),
@@ -68,11 +68,11 @@ KERNELS = [
 ]
 COPY = "Memcpy HtoD (Pinned -> Device)"
 
-# --- How events are written -----------------------------------------------
+# --- Notation of events ------------------------------------------------------
 
 
 def field(name):
-    """A value that differs from event to event; fields become %(name)s."""
+    """A value that differs between events; fields become %(name)s."""
     return f"\1{name}"
 
 
@@ -111,7 +111,7 @@ def device_event(name):
 
 
 def as_kineto(item):
-    """One event over several lines; the args of device events and calls over several, too."""
+    """One event over several lines; args of device events and calls over several, too."""
     def pairs(of, *keys):
         return ", ".join(f"{json.dumps(key)}: {json.dumps(of[key])}" for key in keys if key in of)
     if "args" not in item:
@@ -131,14 +131,14 @@ def escape(text):
 
 
 def shuffled(item, rng):
-    """With the keys of the event, and those of its args, in a random order."""
+    """The keys of the event and of its args in random order."""
     items = [(key, shuffled(value, rng) if key == "args" else value) for key, value in item.items()]
     rng.shuffle(items)
     return dict(items)
 
 
 def templates(item, style):
-    """Formats that write an event: one, or several that one is chosen from at random."""
+    """Formats for an event: one, or several to choose from at random."""
     rng = random.Random(json.dumps(item))
     texts = []
     for _ in range(ORDERS if style == "shuffled" else 1):
@@ -156,7 +156,7 @@ def templates(item, style):
     return texts
 
 
-# --- What happens -----------------------------------------------------------
+# --- Content ------------------------------------------------------------------
 
 
 def us(ns):
@@ -166,11 +166,11 @@ def us(ns):
 class Trace:
     def __init__(self, write, style, run, seed):
         self.write, self.style = write, style
-        self.rng = random.Random(f"{seed} {run}")       # what happens does not depend on the style
+        self.rng = random.Random(f"{seed} {run}")       # the content does not depend on the style
         self.other = random.Random(seed)
         self.groups = [*GROUPS, REPLACED[run]]
-        self.known = {}             # templates by what they write
-        self.first = True           # no event has been written
+        self.known = {}             # templates by kind of event
+        self.first = True           # no event yet
         self.names, self.first_names, self.events, self.rows, self.ns = set(), set(), 0, 0, 0
         self.now, self.next_id, self.index = START, 1, 0
 
@@ -189,14 +189,14 @@ class Trace:
         return comma + (texts[0] if len(texts) == 1 else self.other.choice(texts)) % values
 
     def row(self, make, name, *more, ts, ns, **values):
-        """The text of an X event; it is counted."""
+        """The text of an X event, which is counted."""
         self.rows += 1
         self.ns += ns
         self.names.add(name)
         return self.format(make, name, *more, ts=us(ts), dur=us(ns), **values)
 
     def group(self, device):
-        """Operators, written; their launches and device work are added to `device`."""
+        """Operators, written out; their launches and device work are appended to `device`."""
         digits, (names, launches) = self.rng.random, self.rng.choice(self.groups)
         start, ns = self.now, 8_000 + int(40_000 * digits())
         for depth, name in enumerate(names):
@@ -234,7 +234,7 @@ class Trace:
 
 
 class Counted:
-    """Writes text to a file and counts the bytes."""
+    """Writes text to a file and counts its bytes."""
 
     def __init__(self, file):
         self.file, self.bytes = file, 0

@@ -1,4 +1,4 @@
-"""Logs of TORCH_TRACE: random ones, with all that PyTorch writes and much that it does not.
+"""Random TORCH_TRACE logs, with everything that PyTorch writes and many invalid records.
 
     generate_compile.py FILE MEGABYTES [SEED] writes a log of that size
 """
@@ -8,7 +8,7 @@ import random
 import sys
 from datetime import datetime, timedelta, timezone
 
-START_US = 1_790_000_000_000_000  # ends of spans stay in one year
+START_US = 1_790_000_000_000_000  # span ends stay within one year
 PHASES = ("entire_frame_compile", "backend_compile", "inductor_compile", "code_gen", "bytecode_tracing", "gc")
 REASONS = ("0/0: L['k'] == 7   # return x + k  # /job/src/prog.py:31 in many\nUser stack trace:",
            "0/0: tensor 'L['x']' size mismatch at index 0. expected 64, actual 80",
@@ -17,7 +17,7 @@ REASONS = ("0/0: L['k'] == 7   # return x + k  # /job/src/prog.py:31 in many\nUs
 
 
 class Log:
-    """Records as bytes, by a clock that goes on with each."""
+    """Records as bytes; each advances the clock."""
 
     def __init__(self, seed, pid=4711, offset_s=0):
         self.random, self.pid, self.offset, self.us = random.Random(seed), pid, offset_s, START_US
@@ -41,7 +41,7 @@ class Log:
         self.record({"artifact": {"name": name, "encoding": "string"}, **identity}, payload)
 
     def spans(self, identity, depth=0):
-        """Spans within spans; now and then one does not end, or ends twice."""
+        """Nested spans, some of which do not end, or end twice."""
         for _ in range(self.random.randrange(3)):
             name = self.random.choice(PHASES)
             self.event(identity, name, "B")
@@ -93,7 +93,7 @@ class Log:
             self.event(identity, root, "E")
 
     def damage(self):
-        """Loses, doubles, cuts and mixes records."""
+        """Loses, duplicates, cuts and mixes records."""
         draw = self.random
         for _ in range(draw.randrange(1, 4)):
             at = draw.randrange(len(self.parts))

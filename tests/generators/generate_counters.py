@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Generate examples/counters: a run measured with CUPTI's range profiler.
+"""Generates examples/counters: a run measured with CUPTI's range profiler.
 
-    generate_counters.py [OUTDIR]            write OUTDIR/rank0.pt.trace.json.gz
-    generate_counters.py --check [OUTDIR]    exit 1 if the file there is not this
+    generate_counters.py [OUTDIR]            writes OUTDIR/rank0.pt.trace.json.gz
+    generate_counters.py --check [OUTDIR]    exits with 1 if the file there differs
 
-OUTDIR is examples/counters by default. It is made by hand, not a recording, and says so. The program is that of
-generate_joins.py. As Kineto writes such runs, kernels are not there, only their launches, and a range a kernel: ranges
-are spread evenly over the run, whenever their kernels ran, and of one of them CUPTI does not know the name.
+OUTDIR is examples/counters by default. The file is generated, not recorded, and says so. generate_joins.py
+has the program. Kineto writes such runs without kernels, but with their launches and a range per kernel. Ranges are
+spread evenly over the run, whenever their kernels ran, and CUPTI does not know the name of one.
 """
 import datetime
 
@@ -14,7 +14,7 @@ from generate_joins import A100, ADAM, KERNELS, LAYER_NORM, MS, document, main, 
 
 START = int(datetime.datetime(2025, 6, 2, 9, 15, tzinfo=datetime.timezone.utc).timestamp()) * 1000 * MS
 FFMA, FADD = (f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum" for op in ("ffma", "fadd"))
-# kernel: its instructions; those of a launch of layer_norm depend on its number
+# kernel: its instructions; for layer_norm they depend on the number of the launch
 COUNTERS = {name: {FFMA: 65536 * (place + 1), FADD: 1024 * (place + 1)} for place, name in enumerate(KERNELS)}
 GROWS, NAMELESS = LAYER_NORM, ADAM
 
@@ -37,7 +37,7 @@ def events():
 
 
 def generate():
-    """The name in the folder, and the bytes, of the file."""
+    """The name in the folder and the bytes of the file."""
     yield "rank0.pt.trace.json.gz", document(events(), START, A100, "generate_counters.py")
 
 

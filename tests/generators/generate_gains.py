@@ -1,10 +1,10 @@
-"""Made jobs to simulate: streams that wait for each other, calls that wait for work, threads that take over from each
-other and ranks that meet in collectives, each as the recording tells it or leaves it out; and times that contradict
-each other.
+"""Generated jobs for simulation: streams that wait for each other, calls that wait for work, threads that alternate,
+and ranks that meet in collectives. The recording shows each dependency or leaves it out, and some times contradict each
+other.
 
     write_gains("runs/a", seed)
-    write_gains_pair("runs/a", "runs/b", seed)    # the same program, in which the second one is slower somewhere
-    write_gains_pair("runs/a", "runs/b", seed, other=True)    # and runs other operators, too
+    write_gains_pair("runs/a", "runs/b", seed)    # the same program, which is slower somewhere in the second one
+    write_gains_pair("runs/a", "runs/b", seed, other=True)    # and also runs other operators
 """
 import random
 
@@ -20,10 +20,10 @@ class Rank:
         self.rng, self.number, self.odd = rng, number, odd
         self.recorder = Recorder(clock)
         self.now = 10 ** 7 + rng.randrange(20000)
-        self.free = {}      # when each stream has done all
-        self.waits = {}     # until when the next work of a stream waits
+        self.free = {}      # when each stream is idle
+        self.waits = {}     # the earliest start of a stream's next work
         self.thread = 1
-        self.recorded = None  # (correlation, stream) of the last event
+        self.recorded = None  # (correlation, stream) of the latest event
 
     def span(self, most):
         return self.rng.choice((0, self.rng.randrange(most), self.rng.randrange(most)))
@@ -32,7 +32,7 @@ class Rank:
         self.recorder.host(name, start, end, cat=cat, tid=self.thread, **fields)
 
     def call(self, name, length, **args):
-        """A call; its correlation."""
+        """Adds a call; returns its correlation."""
         self.recorder.correlation += 1
         start, self.now = self.now, self.now + length
         self.host(name, start, self.now, cat=RUNTIME, args={"correlation": self.recorder.correlation, **args})
@@ -59,7 +59,8 @@ class Rank:
         return {"ph": "X", "cat": "cuda_sync", "name": name, "pid": 0, "tid": stream, "ts": ts, "dur": dur,
                 "args": {"correlation": correlation, "stream": stream, **args}}
 
-    # ---- what a program does ----------------------------------------------------------------------------------------
+    # ---- actions of a program
+    # -----------------------------------------------------------------------------------------
 
     def operator(self, name, stream, length, depth):
         start = self.now
@@ -67,7 +68,7 @@ class Rank:
         if depth:
             self.operator(f"{name}_inner", stream, length, depth - 1)
         launched, takes = self.now, 300 + self.span(3000)
-        if name == "op3":  # it loads the kernel first
+        if name == "op3":  # the kernel is loaded first
             takes *= 100
             launched += takes - 2000
         correlation = self.call("cudaLaunchKernel", takes)
@@ -84,7 +85,7 @@ class Rank:
             self.work(f"graph{i}", self.rng.choice(STREAMS[:2]), length // 3 + 1, correlation, launched)
 
     def event_wait(self, first, second, told):
-        """Stream `second` waits for what `first` has got so far."""
+        """Makes stream `second` wait for the current work of `first`."""
         record = self.call("cudaEventRecord", 200)
         correlation = self.call("cudaStreamWaitEvent", 200)
         self.waits[second] = max(self.waits.get(second, 0), self.free.get(first, 0))
@@ -112,13 +113,13 @@ class Rank:
         name = f"Memcpy HtoD ({memory} -> Device)" if reads else f"Memcpy DtoH (Device -> {memory})"
         start, end = self.work(name, stream, length, correlation, launched, cat="gpu_memcpy")
         until = end + self.span(4000) if pageable else launched + 1500
-        if pageable and reads:  # it is read before all of it is there
+        if pageable and reads:  # read before it is complete
             until = start + length * 7 // 8
         self.now = max(launched + 500, until)
         call["dur"] = us(self.recorder.clock(self.now) - self.recorder.clock(launched))
 
     def backward(self, stream, length):
-        """The work of another thread, for which this one waits."""
+        """Runs work on another thread, while this one waits."""
         self.now, own = self.now + self.span(40000), self.thread
         self.thread = 2
         for _ in range(self.rng.randrange(1, 3)):
@@ -161,7 +162,7 @@ def collective(rng, ranks, kind, stream, transfer, wait):
 
 
 def program_of(rng, ranks):
-    """[(what, arguments, length)]"""
+    """[(action, arguments, length)]"""
     program = []
     for i in range(rng.randrange(3, 12)):
         stream, told = rng.choice((7, 7, 7, 20, 21)), rng.random() < 0.5
@@ -202,7 +203,7 @@ def run(rng, program, lengths, count, steps, clocks, odd):
 
 
 def shaken(rng, events):
-    """Some events of the host overlap, and some have no length."""
+    """Makes some host events overlap, and some have no length."""
     for each in events:
         if each["cat"] in ("cpu_op", RUNTIME) and rng.random() < 0.05:
             each["dur"] = rng.choice((0, us(rng.randrange(50000))))
@@ -210,7 +211,7 @@ def shaken(rng, events):
 
 
 def other_program(rng, program, lengths):
-    """Operators came or went."""
+    """Adds or removes operators."""
     for _ in range(rng.randrange(1, 4)):
         at = rng.randrange(len(program) + 1)
         if rng.random() < 0.5 or len(program) < 3:

@@ -1,29 +1,29 @@
 #!/usr/bin/env python3
-"""Generate examples/gpu: two training runs on two GPUs, with known differences.
+"""Generates examples/gpu: two training runs on two GPUs, with known differences.
 
-    generate_gpu_pair.py [OUTDIR]            write OUTDIR/{control,test}/rank{0,1}.pt.trace.json.gz
-    generate_gpu_pair.py --check [OUTDIR]    exit 1 if the files there are not these
+    generate_gpu_pair.py [OUTDIR]            writes OUTDIR/{control,test}/rank{0,1}.pt.trace.json.gz
+    generate_gpu_pair.py --check [OUTDIR]    exits with 1 if the files there differ
 
-OUTDIR is examples/gpu by default.  The files are no recordings, and say so in their metadata.  A small
-simulator runs a training loop (DataLoader, forward, backward with two all-reduces, AdamW, loss.item()) on a
-host thread, an autograd thread and three streams of each rank, and the result is written as PyTorch's
-profiler (Kineto) writes it.  Steps #10 to #15; in #10 the DataLoader's workers start.
+OUTDIR is examples/gpu by default. The files are not recordings, and their metadata says so. A small simulator runs a
+training loop (DataLoader, forward, backward with two all-reduces, AdamW, loss.item()) on a host thread, an autograd
+thread and three streams of each rank. The result has the format of PyTorch's profiler (Kineto). Steps are #10 to #15;
+in #10 the DataLoader's workers start.
 
-All times are integer nanoseconds.  They have noise, which depends only on the place in the program and which
-nothing planted has: control and test differ by what is planted, to the nanosecond, and by nothing else.
+All times are integer nanoseconds. Their noise depends only on the place in the program, and planted work has none. So
+control and test differ exactly by the planted changes, to the nanosecond.
 
 Planted in test, per step (PLANTED has the rows, with counts and nanoseconds):
 
-  1. layer_norm's kernel takes 40 us longer, in each of 4 layers                  +160 us
-  2. AdamW(foreach=True) becomes AdamW(fused=True): 1 operator for 5              -168 us
-  3. each of the 4 layers clones its activation twice, not once                    +96 us
-  4. the DataLoader gives the batch later, while the device idles                 +300 us
-  5. the second all-reduce transfers longer, with nothing to hide it              +180 us
-  6. rank 1's embedding_dense_backward takes longer, and rank 0 waits for rank 1
-     in that all-reduce: compute on rank 1, communication on rank 0               +120 us
+    1. layer_norm's kernel takes 40 us longer, in each of 4 layers                  +160 us
+    2. AdamW(foreach=True) becomes AdamW(fused=True): 1 operator for 5              -168 us
+    3. each of the 4 layers clones its activation twice, not once                    +96 us
+    4. the DataLoader gives the batch later, while the device idles                 +300 us
+    5. the second all-reduce transfers longer, with nothing to hide it              +180 us
+    6. rank 1's embedding_dense_backward takes longer, and rank 0 waits for rank 1
+       in that all-reduce: compute on rank 1, communication on rank 0               +120 us
 
-and with 2 and 3 the 1.1 us between each kernel added or removed and the one before it, -4.4 us: +683.6 us in all.
-From the first linear to loss.item() the host is ahead of the device, so what it does there costs no step time.
+With 2 and 3 come 1.1 us between each added or removed kernel and the one before it, -4.4 us. The total is +683.6 us.
+From the first linear to loss.item() the host is ahead of the device, so its work there costs no step time.
 """
 import argparse
 import collections
@@ -41,13 +41,13 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 RUNS, RANKS, STEPS = ("control", "test"), (0, 1), range(10, 16)
 LAYERS, CHUNKS = 4, 2
 
-# --- What is planted ------------------------------------------------------
+# --- Planted changes ----------------------------------------------------------
 
 SLOWER, LATER, EXPOSED, BEHIND = 40_000, 300_000, 180_000, 120_000      # 1, 4, 5 and 6 above
-CLONE, GAP = 24_000, 1_100          # a copy of an activation; from a kernel of a busy stream to the next
+CLONE, GAP = 24_000, 1_100          # a copy of an activation; from a kernel to the next on a busy stream
 FOREACH = {"aten::_foreach_mul_": 24_000, "aten::_foreach_lerp_": 36_000, "aten::_foreach_addcmul_": 36_000,
            "aten::_foreach_sqrt": 24_000, "aten::_foreach_addcdiv_": 48_000}
-FUSED = {"aten::_fused_adamw_": 84_000}         # operator: duration of one of its CHUNKS kernels
+FUSED = {"aten::_fused_adamw_": 84_000}         # operator: duration of each of its CHUNKS kernels
 ALL_REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
 NEXT_BATCH = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
 
@@ -57,8 +57,8 @@ def plant(what, class_, name, control_count, test_count, ns_per_step, ranks=RANK
             "control_count": control_count, "test_count": test_count, "ns_per_step": ns_per_step}
 
 
-# All rows of trace_step_diff that differ, level 'op', clock 'device'; parts of one class and name add up.
-# Counts are per step: of the device work in the class, or waiting (idle_wait); of host events (idle_host).
+# All different rows of trace_step_diff, level 'op', clock 'device'; parts of one class and name add up. Counts are per
+# step: of device work in the class, or waiting (idle_wait); of host events (idle_host).
 PLANTED = [
     plant("slower kernel", "compute", "aten::native_layer_norm", LAYERS, LAYERS, LAYERS * SLOWER),
     *(plant("operator replaced", "compute", name, CHUNKS, 0, -CHUNKS * ns) for name, ns in FOREACH.items()),
@@ -72,11 +72,11 @@ PLANTED = [
     plant("late rank", "compute", "aten::embedding_dense_backward", 1, 1, BEHIND, ranks=[1]),
     plant("late rank", "comm", ALL_REDUCE, 2, 2, BEHIND, ranks=[0]),
 ]
-# What differs in trace_collectives: the second all-reduce of every step.  Rank 1 is its last rank in both runs.
+# The different rows of trace_collectives: the second all-reduce of every step. Rank 1 is its last rank in both runs.
 PLANTED_COLLECTIVES = [{"what": "longer transfer, late rank", "seq": 1, "last_rank": 1,
                         "transfer_ns": EXPOSED, "max_wait_ns": BEHIND}]
 
-# --- What a step runs -----------------------------------------------------
+# --- Work of a step -----------------------------------------------------------
 
 COMPUTE, NCCL, COPIES = 7, 20, 24       # streams
 WIDTH, TOKENS, VOCABULARY, MULTIPROCESSORS = 1024, 8 * 512, 4096, 108
@@ -91,9 +91,9 @@ ELEMENTWISE = "void at::native::vectorized_elementwise_kernel<4, at::native::%s,
 SOFTMAX = AT + "cunn_SoftMax{0}<4, float, float, float, LogSoftMax{0}Epilogue>(float*, float const*, int)"
 FOREACH_KERNEL = AT + "multi_tensor_apply_kernel<TensorListMetadata<4>, %sFunctor<float> >(int)"
 
-# ns is an operator's own time on the host; device work takes ns, with noise, and what is planted, without.
+# ns is an operator's own time on the host. Device work takes ns, with noise; planted work has no noise.
 Op = collections.namedtuple("Op", "name dims inside grad ns cat args", defaults=((), (), None, 3_000, "cpu_op", ""))
-Grad = collections.namedtuple("Grad", "name inside hook", defaults=((),))       # what backward runs for an operator
+Grad = collections.namedtuple("Grad", "name inside hook", defaults=((),))       # backward work of an operator
 Work = collections.namedtuple("Work", "cat name ns planted call stream bytes details")
 Wait = collections.namedtuple("Wait", "waiting stream")
 
@@ -118,7 +118,7 @@ def annotation(name, *inside, ns=3_000):
 
 
 def accumulate(planted):
-    """AccumulateGrad, with the hook of DistributedDataParallel on the last gradient of a bucket."""
+    """AccumulateGrad, with DistributedDataParallel's hook on the last gradient of a bucket."""
     reduce = annotation("nccl:all_reduce", Wait(NCCL, COMPUTE), kernel(ALL_REDUCE, 310_000, 24, 544, planted), ns=6_000)
     comms = Op("record_param_comms", [BUCKET], [reduce], args=COLLECTIVE + ", ")
     return Grad("torch::autograd::AccumulateGrad", [], [Op("c10d::allreduce_", [BUCKET], [comms], ns=8_000)])
@@ -183,7 +183,7 @@ def loss_op():
 
 
 def forward_ops(test, rank):
-    """The gradients of the later half of the layers are reduced while backward computes the others."""
+    """Gradients of the later half of the layers are reduced while backward computes the others."""
     ops = [embedding_op(test, rank)]
     for layer in range(LAYERS):
         hook = [accumulate(0)] if layer == LAYERS // 2 else []
@@ -204,20 +204,20 @@ def optimizer_ops(test):
 # --- The simulator --------------------------------------------------------
 
 HOST_NOISE, DEVICE_NOISE = 0.15, 0.01
-LATENCY = 2_600             # from a launch's end to the start on an idle stream
+LATENCY = 2_600             # from the end of a launch to the start on an idle stream
 CALLS = {"cudaLaunchKernel": (211, 5_200), "cudaLaunchKernelExC": (430, 7_900), "cudaMemcpyAsync": (41, 7_400),
          "cudaMemsetAsync": (51, 3_600), "cudaStreamWaitEvent": (147, 1_300), "cudaEventRecord": (135, 1_100),
          "cudaStreamSynchronize": (131, 4_000), "cudaDeviceSynchronize": (165, 5_000)}      # name: cbid, duration
 
 
 def noisy(place, ns, share):
-    """ns, and up to that share more or less: always the same for a place in the program."""
+    """ns, changed by up to this share, always equally for a place in the program."""
     return int(ns) + int(share * ns * (2 * random.Random(place).random() - 1))
 
 
 @dataclasses.dataclass(eq=False)
 class Event:
-    """An event of the file.  args follow "External id"; flow is (name, phase, id)."""
+    """An event of the file. args follow "External id"; flow is (name, phase, id)."""
     cat: str
     name: str
     pid: int
@@ -231,7 +231,7 @@ class Event:
 
 @dataclasses.dataclass(eq=False)
 class Task(Event):
-    """Work in a stream: it starts gap after what it follows, but not before its launch has come to the device."""
+    """Work in a stream: it starts `gap` after its predecessor, but not before its launch has reached the device."""
     length: int = 0
     gap: int = 0
     earliest: int = 0
@@ -240,19 +240,19 @@ class Task(Event):
 
 
 class Rank:
-    """A process with its GPU, and all that the profiler records of them."""
+    """A process with its GPU, and all recorded events."""
 
     def __init__(self, run_name, rank):
         self.run_name, self.rank, self.test = run_name, rank, run_name == "test"
         self.pid = 4120 + 967 * self.test + rank
         self.host, self.device = [], []         # events: operators and annotations; calls and their effects
-        self.queue = collections.deque()        # tasks to run; by stream, the last task, and those to wait for:
+        self.queue = collections.deque()        # tasks to run; by stream: the last task, and the tasks to wait for:
         self.last, self.waits = collections.defaultdict(list), collections.defaultdict(list)
         self.correlations, self.sequences, self.tape = itertools.count(7301), itertools.count(411), []
         self.main, self.autograd = Thread(self, self.pid), Thread(self, self.pid + 62)
 
     def run_to_collective(self):
-        """Run the queued tasks before the next collective, and return that."""
+        """Runs the queued tasks before the next collective, and returns that."""
         while self.queue:
             task = self.queue.popleft()
             task.start = max(max((other.end for other in task.follows), default=0) + task.gap, task.earliest)
@@ -262,7 +262,7 @@ class Rank:
 
 
 def settle(ranks):
-    """Run all that is queued on the devices.  A collective transfers when the last rank has come."""
+    """Runs all queued work on the devices. A collective transfers once the last rank has arrived."""
     while any(rank.queue for rank in ranks):
         tasks = [task for task in [rank.run_to_collective() for rank in ranks] if task]
         for task in tasks:
@@ -270,7 +270,7 @@ def settle(ranks):
 
 
 class Thread:
-    """A host thread: its clock, its place in the program, the events open on it, and what it does."""
+    """A host thread: its clock, its place in the program, its open events, and its actions."""
 
     def __init__(self, rank, tid):
         self.rank, self.tid, self.now, self.open, self.place, self.seen = rank, tid, 0, [], "", collections.Counter()
@@ -279,7 +279,7 @@ class Thread:
         self.place, self.now = f"{self.rank.rank}/{step}/{self.tid - self.rank.pid}", now
 
     def inside(self, name):
-        """The place where this name is begun: that of the n-th of the name in this place."""
+        """The place where this name begins: that of the n-th of this name here."""
         self.seen[self.place, name] += 1
         return f"{self.place}/{name}.{self.seen[self.place, name]}"
 
@@ -291,7 +291,7 @@ class Thread:
 
     @contextlib.contextmanager
     def span(self, op, args=""):
-        """An event around what is done inside; it takes ns itself, two thirds of that before."""
+        """An event around its body; it takes ns itself, two thirds of that before the body."""
         outer, self.place, number = self.place, self.inside(op.name), len(self.rank.host)
         self.spend(self.place, 300 if self.innermost("cpu_op") else 3_500)
         args = f'"Record function id": 0, {args}{op.args}{inputs_text(op.dims)}"Ev Idx": {number}'
@@ -305,7 +305,7 @@ class Thread:
         event.end, self.place = self.now, outer
 
     def run(self, ops):
-        """Run operators, launch work.  What has a gradient goes on the tape."""
+        """Runs operators and launches work. Work with a gradient goes on the tape."""
         for item in ops:
             if isinstance(item, Work):
                 self.launch(item)
@@ -320,7 +320,7 @@ class Thread:
                     self.rank.tape.append((item.grad, event, sequence))
 
     def backward(self):
-        """Run the tape, last entry first.  What an operator adds to a parameter's gradient has no sequence number."""
+        """Runs the tape, last entry first. Operators that add to a parameter's gradient have no sequence number."""
         for grads, forward, sequence in reversed(self.rank.tape):
             for grad in grads:
                 args = f'"Sequence number": {sequence}, "Fwd thread id": 1, ' if grad is grads[0] else ""
@@ -334,7 +334,7 @@ class Thread:
         self.make_wait(COMPUTE, NCCL)
 
     def call(self, name):
-        """A runtime call.  Kineto starts a flow at each that launches or waits, and ends one at the others."""
+        """A runtime call. Kineto starts a flow at each launch or wait, and ends one at the other calls."""
         (cbid, ns), place, correlation = CALLS[name], self.inside(name), next(self.rank.correlations)
         self.spend(place + "<", 250)
         start, operator = self.now, self.innermost("cpu_op")
@@ -358,10 +358,10 @@ class Thread:
                     annotation=self.innermost("user_annotation"))
         rank.last[work.stream] = [task]
         rank.queue.append(task)
-        rank.device.insert(-1, task)            # CUPTI tells of a call's effect before it tells of the call
+        rank.device.insert(-1, task)            # CUPTI reports a call's effect before the call
 
     def make_wait(self, waiting, stream):
-        """Make a stream wait for what another has got so far."""
+        """Makes a stream wait for another one's current work."""
         record, call = self.call("cudaEventRecord"), self.call("cudaStreamWaitEvent")
         self.rank.waits[waiting] += self.rank.last[stream]
         wait_on = f'      "wait_on_stream": {stream},      "wait_on_cuda_event_record_corr_id": {record.flow[2]},' \
@@ -369,7 +369,7 @@ class Thread:
         self.synchronized(call, "Stream Wait Event", waiting, wait_on)
 
     def synchronize(self, name, kind, stream):
-        """Wait until the device is idle.  A generator: it goes on when the devices are settled."""
+        """Waits until the device is idle. A generator, which continues once the devices are settled."""
         call = self.call(name)
         yield
         self.now = max([self.now] + [task.end for tasks in self.rank.last.values() for task in tasks])
@@ -378,7 +378,7 @@ class Thread:
         self.synchronized(call, kind, stream)
 
     def synchronized(self, call, kind, stream, wait_on=""):
-        """What CUPTI tells of a call that synchronizes."""
+        """CUPTI's events for a synchronising call."""
         args = f'      "cuda_sync_kind": "{kind}",{wait_on}      "stream": {stream % 2 ** 32}, ' \
                f'"correlation": {call.flow[2]},      "device": {self.rank.rank}, "context": 1'
         self.rank.device.insert(-1, Event("cuda_sync", kind, self.rank.rank, abs(stream), call.start + 300,
@@ -407,7 +407,7 @@ def train(rank, start):
 
 
 def simulate(run_name):
-    """Both ranks of a run: each goes on when both have come to where they wait."""
+    """Both ranks of a run; each continues once both have reached their waits."""
     ranks = [Rank(run_name, rank) for rank in RANKS]
     start = 4_203_669_604_000_000 + (run_name == "test") * 2_218_450_113_902
     for _ in itertools.zip_longest(*(train(rank, start + 7_311 * rank.rank) for rank in ranks)):
@@ -415,7 +415,7 @@ def simulate(run_name):
     return ranks
 
 
-# --- The file, as Kineto writes it ----------------------------------------
+# --- The file, in Kineto's format ---------------------------------------------
 
 DEVICE = """
     {
@@ -470,7 +470,7 @@ def text(*lines, args=None):
 
 
 def event_texts(event):
-    """An event, and its end of a flow."""
+    """An event, and the end of its flow."""
     args = ",".join([f'"External id": {event.external}'] * bool(event.external) + [event.args] * bool(event.args))
     yield text(dict(ph="X", cat=event.cat, name=event.name, pid=event.pid, tid=event.tid),
                dict(ts=us(event.start), dur=us(event.end - event.start)), args=args)
@@ -481,7 +481,7 @@ def event_texts(event):
 
 
 def gpu_annotations(rank):
-    """Each annotation again on every stream that it launched work on, from 1 ns before that to 1 ns after."""
+    """Repeats each annotation on every stream with work launched in it, from 1 ns before to 1 ns after that work."""
     groups = collections.defaultdict(list)
     for task in rank.device:
         if isinstance(task, Task) and task.annotation:
@@ -496,7 +496,7 @@ def metadata_text(name, ts, pid, tid, key, value):
 
 
 def closing_texts(rank, start, end):
-    """The names and the order of processes, streams and threads; the profiler's own events."""
+    """Names and order of processes, streams and threads; the profiler's own events."""
     for pid, label, index in (rank.pid, "CPU", rank.pid), *((gpu, f"GPU {gpu}", 5000000 + gpu) for gpu in RANKS):
         for key, value in ("name", "python3"), ("labels", label), ("sort_index", index):
             yield metadata_text("process_" + key, start, pid, 0, key, value)
@@ -515,7 +515,7 @@ def closing_texts(rank, start, end):
 
 
 def generate():
-    """The name in the folder, and the text, of each file."""
+    """The name in the folder and the text of each file."""
     for rank in itertools.chain(*map(simulate, RUNS)):
         name = f"{rank.run_name}/rank{rank.rank}.pt.trace.json"
         events = itertools.chain(rank.host, rank.device, gpu_annotations(rank))

@@ -1,5 +1,5 @@
-"""Jobs that hang, as the flight recorders of their ranks see it: hosts that call ops in their order, and devices that
-run them one after the other, an op once all that take part have it next. One rank has a fault.
+"""Jobs that hang, in the dumps of their ranks' flight recorders. Hosts call ops in order, and devices run them one
+after the other, each op once it is the next one on all participants. One rank has a fault.
 
     generate_hangs.py FOLDER [SEED] writes the dumps of a job, and prints its fault
     generate_hangs.py FOLDER RANKS ENTRIES writes RANKS dumps of ENTRIES calls each, the last of which hangs
@@ -12,14 +12,14 @@ import sys
 
 START, STEP_NS, TIMEOUT_MS = 1_790_000_000_000_000_000, 1_000_000, 600_000
 STRICT = ("all_reduce", "_all_gather_base", "_reduce_scatter_base", "barrier")
-# What may be wrong. Of those in CANNOT_BE_TOLD, nobody may be named.
+# Possible faults. For those in CANNOT_BE_TOLD, no rank may be named.
 FAULTS = ("never called", "never called", "never called p2p", "device stuck", "not started", "other op", "other size",
           "other dtype", "skipped call", "swapped calls", "device no timing", "crashed", "gloo")
 CANNOT_BE_TOLD = ("device no timing", "crashed", "gloo")
 
 
 class Call:
-    """An op in the program of a rank; a batch has several sends and recvs in `parts`."""
+    """An op in a rank's program; a batch has several sends and recvs in `parts`."""
 
     def __init__(self, group, op, at, size=64, dtype="Float", peer=None, parts=(), sync=False):
         self.group, self.op, self.at, self.size, self.dtype = group, op, at, size, dtype
@@ -36,7 +36,7 @@ class Rank:
         self.number, self.program = number, program
         self.called, self.stuck_host = [], False
         self.seqs, self.p2p_seqs = {}, {}
-        self.done = 0  # of the calls, by the device
+        self.done = 0  # calls, by the device
 
 
 class Job:
@@ -83,8 +83,8 @@ class Job:
         return None
 
     def program(self, rank):
-        """The ops of all steps, in order; a call with `sync` waits for those before it."""
-        choices = random.Random(f"{self.steps}/{self.count}")  # the same on all ranks
+        """The ops of all steps in order; a call with `sync` waits for the earlier ones."""
+        choices = random.Random(f"{self.steps}/{self.count}")  # equal on all ranks
         tensor = self.group_of(rank, "TENSOR_MODEL_PARALLEL_GROUP")
         data = self.group_of(rank, "DATA_PARALLEL_GROUP")
         pipe = self.group_of(rank, "PIPELINE_MODEL_PARALLEL_GROUP")
@@ -112,7 +112,7 @@ class Job:
         return calls
 
     def middle(self, pipe, stage, stages):
-        """What a stage sends on and gets back."""
+        """What a stage sends forward and gets back."""
         if stage == stages - 1:
             return []
         send = Call(pipe, "send", "send_forward", 512, "BFloat16", stage + 1)
@@ -127,7 +127,7 @@ class Job:
     # --- The fault
 
     def plant(self):
-        """Chooses the rank and the call of the fault, in the second half of its program."""
+        """Chooses the rank and the call of the fault, in the second half of the rank's program."""
         rng, places = self.rng, []
         order = rng.sample(range(self.count), self.count)
         while not places:
@@ -135,7 +135,7 @@ class Job:
                 self.fault, order = "never called", [0]
             self.culprit = order.pop()
             program = self.ranks[self.culprit].program
-            first = len(program) // self.steps  # so that some calls are completed
+            first = len(program) // self.steps  # ensures that some calls complete
             places = [i for i in range(first, len(program)) if self.fits(program, i)]
         i, fault = rng.choice(places), self.fault
         self.at, call = i, program[i]
@@ -166,10 +166,10 @@ class Job:
                 and call.group != program[i + 1].group
         return True
 
-    # --- What runs
+    # --- Simulation
 
     def run(self):
-        """Calls and runs ops until nothing goes on."""
+        """Calls and runs ops until no progress is possible."""
         self.clock = 0
         progress = True
         while progress:
@@ -178,7 +178,7 @@ class Job:
             progress |= any([self.complete_next(rank) for rank in self.ranks])
 
     def call_on(self, rank):
-        """The host calls ops until it waits for one, or is stuck; whether it called any."""
+        """The host calls ops until it waits for one, or is stuck; returns whether it called any."""
         before = len(rank.called)
         while len(rank.called) < len(rank.program):
             call = rank.program[len(rank.called)]
@@ -231,7 +231,7 @@ class Job:
         return moved
 
     def parties(self, rank, call):
-        """(rank, call) of all that take part, if each has it next; else None."""
+        """(rank, call) of all participants, if it is the next call of each; otherwise None."""
         if call.p2p:
             part = call.parts[0] if call.parts else call
             other = self.ranks[self.groups[call.group][1][part.peer]]
@@ -269,13 +269,13 @@ class Job:
                       if self.fault != "crashed" or rank.number != self.culprit}
 
     def needed(self):
-        """The ranks without whose dumps the culprit cannot be told: of a call that all must have made, all."""
+        """The ranks whose dumps are needed to identify the culprit: for a call that all must have made, all ranks."""
         if self.fault.startswith("never"):
             return {self.culprit} if self.count > 4 else set(range(self.count))
         return set(self.groups[self.ranks[self.culprit].program[self.at].group][1])
 
     def plain(self):
-        """Whether each dump has all that happened."""
+        """Whether each dump is complete."""
         return not self.active_only and all(not dump["entries"] or dump["entries"][0]["record_id"] == 0
                                             for dump in self.dumps.values())
 
@@ -287,7 +287,7 @@ class Job:
                 {"name": "main", "filename": "/job/train.py", "line": 100}]
 
     def entry(self, rank, call, record, ids, closing=None):
-        """An entry; a part of a batch has the call that closes it."""
+        """An entry; a part of a batch carries the call that closes the batch."""
         state = "scheduled" if closing else call.state
         done = state == "completed"
         created = START + call.created * STEP_NS + record
@@ -350,7 +350,7 @@ class Job:
 
 
 def rank_seq(rank, call):
-    """The number of collectives that the group had when the call was made, as its entry has it."""
+    """The number of collectives of the group at the time of the call, like in its entry."""
     if not call.p2p:
         return call.seq
     seq = 0
@@ -362,7 +362,7 @@ def rank_seq(rank, call):
 
 
 def write(dumps, folder, as_json=False):
-    """Writes dumps as PyTorch names them: pickles, or JSON, where no time is 0."""
+    """Writes dumps under PyTorch's names: pickles, or JSON, where no time is 0."""
     os.makedirs(folder, exist_ok=True)
     for rank, dump in dumps.items():
         name = os.path.join(folder, f"nccl_trace_rank_{rank}{'.json' if as_json else ''}")
@@ -376,7 +376,7 @@ def write(dumps, folder, as_json=False):
 
 
 def hung_job(seed):
-    """The first job from a seed on that hangs: a call that is skipped at the end may hold up nobody."""
+    """The first job from this seed on that hangs; skipping a call at the end may block nobody."""
     job = Job(seed)
     while not job.hangs():
         seed += 1_000_000
@@ -385,7 +385,7 @@ def hung_job(seed):
 
 
 def large(folder, count, entries):
-    """Dumps of many calls, of which rank count // 2 did not call the last one."""
+    """Dumps of many calls, of which rank count // 2 did not make the last one."""
     frames = [{"name": f"f{i}", "filename": f"/job/x{i % 7}.py", "line": 7 * i} for i in range(60)]
     config = {"0": {"name": "0", "desc": "default_pg", "ranks": str(list(range(count)))}}
     for rank in range(count):

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Generate the data of examples/history.md: the time of a step and of its operators, of 60 runs.
+"""Generates the data of examples/history.md: step and operator times of 60 runs.
 
-    generate_history.py [FILE]            write FILE, by default examples/history/runs.csv
-    generate_history.py --check [FILE]    exit 1 if it is not this
+    generate_history.py [FILE]            writes FILE, by default examples/history/runs.csv
+    generate_history.py --check [FILE]    exits with 1 if it differs
 
-Nothing is a recording.  A run a day; a row for each operator, and one for the step, which is their sum.  An operator of
-a run is its time in OPERATORS times the run's luck, 0.3 %, times its own, 1 % (standard deviations).  Planted:
+Nothing is recorded. There is one run per day, with a row per operator, and one for the step, which is their sum. An
+operator's time in a run is its value in OPERATORS, times the run's noise of 0.3 %, times its own noise of 1 % (standard
+deviations). Planted:
 
-  1. 2025-03-16, d1b0e54: aten::native_layer_norm takes 10 % longer; 2025-04-03, 2c9a7f3 repairs it
-  2. 2025-03-25, 77e4a10: aten::_fused_adamw_ takes 5 % less
-  3. 2025-04-12, b3305cd: aten::mm takes 2 % longer
-  4. 2025-03-29: everything takes 8 % longer, in this run alone
+    1. 2025-03-16, d1b0e54: aten::native_layer_norm takes 10 % longer; 2025-04-03, 2c9a7f3 repairs it
+    2. 2025-03-25, 77e4a10: aten::_fused_adamw_ takes 5 % less
+    3. 2025-04-12, b3305cd: aten::mm takes 2 % longer
+    4. 2025-03-29: everything takes 8 % longer, in this run only
 """
 import argparse
 import csv

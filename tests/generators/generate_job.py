@@ -1,7 +1,7 @@
-"""Made jobs: ranks that compute, launch and wait for each other in collectives, with clocks of their own.
+"""Generated jobs: ranks that compute, launch and wait for each other in collectives, on different clocks.
 
-    write_job("runs/a", seed)                 # a folder with a file for each rank
-    write_ranks("runs/a", events_of_ranks)    # the same, from lists of events by rank
+    write_job("runs/a", seed)                 # a folder with a file per rank
+    write_ranks("runs/a", events_of_ranks)    # the same from lists of events by rank
 """
 import os
 import random
@@ -17,7 +17,7 @@ def us(ns):
 
 
 class Clock:
-    """The clock of a rank: ns ahead, and parts per million fast."""
+    """The clock of a rank: ns ahead, and its drift in parts per million."""
 
     def __init__(self, ahead=0, drift=0):
         self.ahead, self.drift = ahead, drift
@@ -27,7 +27,7 @@ class Clock:
 
 
 class Recorder:
-    """What a rank records, in ns of the true time."""
+    """Records a rank, in ns of true time."""
 
     def __init__(self, clock=Clock()):
         self.clock, self.events, self.correlation = clock, [], 0
@@ -43,7 +43,7 @@ class Recorder:
         self.add(event, start, end, name, **fields)
 
     def work(self, name, launched, start, end, stream=7, args=None):
-        """Device work, with a launch that ends when it was launched."""
+        """Device work, with a launch that ends at its launch time."""
         self.correlation += 1
         self.host("cudaLaunchKernel", launched - 1000, launched, cat="cuda_runtime",
                   args={"correlation": self.correlation})
@@ -52,21 +52,21 @@ class Recorder:
 
 
 class Rank:
-    """A rank while it runs: when its host and its streams are free."""
+    """A running rank: when its host and its streams are free."""
 
     def __init__(self, recorder):
         self.recorder = recorder
         self.host, self.streams, self.number = 0, {}, 0
 
     def launch(self, name, length):
-        """The host runs an operator, which launches at its end."""
+        """The host runs an operator that launches at its end."""
         self.recorder.host(name, self.host, self.host + length)
         self.host += length
         return self.host - 200
 
 
 def collective(rng, ranks, kind, transfer, stream, sync, args):
-    """Ranks, the first of which is the root, run a collective."""
+    """Ranks, the root first, run a collective."""
     launched = {rank: rank.launch(f"nccl:{kind}", 1500) for rank in ranks}
     starts = {rank: rng.randrange(300) + max(launched[rank] + 500, rank.streams.get(stream, 0),
                                              rank.streams.get(7, 0) if sync else 0) for rank in ranks}
@@ -83,7 +83,7 @@ def collective(rng, ranks, kind, transfer, stream, sync, args):
 
 
 def simulate(rng, ranks, steps, groups, whole):
-    """Runs a program on all ranks. If the job is to be whole, all wait for all at the end of each step."""
+    """Runs a program on all ranks. In a whole job, all wait for all at the end of each step."""
     program = [("collective", 0, 0, "AllReduce", True, 20)] * whole
     for _ in range(rng.randrange(3, 12)):
         what = rng.choice(("compute", "compute", "host", "collective", "collective", "collective"))
@@ -114,7 +114,7 @@ def simulate(rng, ranks, steps, groups, whole):
 
 
 def host_collective(rng, ranks, kind, transfer, style, args, waits, whole):
-    """Ranks, the first of which is the root, run a collective on a thread of its own, and may wait for it to end."""
+    """Ranks, the root first, run a collective on a separate thread, and may wait for its end."""
     begun = {rank: rank.host for rank in ranks}
     starts, worker = {}, rng.choice((2, 2, 3))
     for rank in ranks:
@@ -137,7 +137,7 @@ def host_collective(rng, ranks, kind, transfer, style, args, waits, whole):
 
 
 def simulate_host(rng, ranks, steps, groups, whole):
-    """The same on hosts without devices. Threads are in operators, calls, annotations, frames and nothing."""
+    """The same on hosts without devices. Threads are in operators, calls, annotations, frames or nothing."""
     style = rng.choice(("gloo", "gloo", "mpi", "record_param_comms", "record_param_comms", "nccl"))
     program = [("collective", "", 0, "all_reduce", True, True)] * whole
     for _ in range(rng.randrange(3, 14)):
@@ -177,7 +177,7 @@ def simulate_host(rng, ranks, steps, groups, whole):
 
 
 def divided(rng, ranks):
-    """Groups of ranks: a list of lists that hold each rank at most once."""
+    """Groups of ranks: a list of lists with each rank at most once."""
     count = len(ranks)
     groups = [[ranks]]
     if count > 1:
@@ -189,7 +189,7 @@ def divided(rng, ranks):
 
 
 def shake(rng, made):
-    """Moves work to where no job has it: two at once on a stream, waits for what starts later, waits cut in pieces."""
+    """Moves work to impossible places: two at once on a stream, waits for later work, waits in pieces."""
     for events in made.values():
         for each in events:
             if each["cat"] == "user_annotation" and ":" in each["name"] and rng.random() < 0.3:
@@ -207,7 +207,7 @@ def is_collective(each):
 
 
 def made_job(seed, most=MOST_RANKS, whole=False, on_host=False):
-    """{rank: events}; unless the job is to be whole, some ranks, steps and collectives are lost."""
+    """{rank: events}; unless the job must be whole, some ranks, steps and collectives are lost."""
     rng = random.Random(seed)
     count = rng.choice((1, 2, 2, 3, 4, 5, 8, most))
     ranks = [Rank(Recorder(Clock(rng.randrange(-10 ** 7, 10 ** 7), rng.randrange(-50, 51))))

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""Generate the data of examples/joins.md: traces of seven runs, a table of the runs, and samples of two GPUs.
+"""Generates the data of examples/joins.md: traces of seven runs, a table of the runs, and samples of two GPUs.
 
-    generate_joins.py [OUTDIR]            write OUTDIR/runs.csv, OUTDIR/gpu.csv, OUTDIR/runs/*/rank0.pt.trace.json.gz
-    generate_joins.py --check [OUTDIR]    exit 1 if the files there are not these
+    generate_joins.py [OUTDIR]            writes OUTDIR/runs.csv, OUTDIR/gpu.csv, OUTDIR/runs/*/rank0.pt.trace.json.gz
+    generate_joins.py --check [OUTDIR]    exits with 1 if the files there differ
 
-OUTDIR is examples/joins by default.  Nothing is a recording, and the traces say so.  A step loads a batch, copies it,
-runs KERNELS one after another and waits for them; a run has 8 steps, the first of which starts workers.  Planted:
+OUTDIR is examples/joins by default. Nothing is recorded, and the traces say so. A step loads a batch, copies it, runs
+KERNELS one after another and waits for them; a run has 8 steps, the first of which starts workers. Planted:
 
-  1. d20a9c4 fuses the optimizer: 12 ms per step less
-  2. 7f3e5b8 makes layer_norm's kernel 19 ms longer; c8846ae repairs it
-  3. runs of cluster beta are on faster GPUs
-  4. in 5a90d13 nothing changes, but the clock of GPU 0 falls from 1410 to 1005 MHz for 0.9 s: kernels that start in
-     that time take 1410/1005 of their time, to the nanosecond; copies do not
+    1. d20a9c4 fuses the optimizer: 12 ms per step less
+    2. 7f3e5b8 makes layer_norm's kernel 19 ms longer; c8846ae repairs it
+    3. runs of cluster beta are on faster GPUs
+    4. 5a90d13 changes nothing, but the clock of GPU 0 falls from 1410 to 1005 MHz for 0.9 s: kernels that start in
+       that period take 1410/1005 of their time, to the nanosecond; copies do not
 
-The host's time differs from run to run by up to 0.3 ms per step.  Samples are what nvidia-smi writes every 100 ms, in
-local time of UTC+2; GPU 1 has none of the throttling, and loses one sample.
+The host's time varies between runs by up to 0.3 ms per step. Samples have the format of nvidia-smi, every 100 ms, in
+local time of UTC+2; GPU 1 is not throttled, and lacks one sample.
 """
 import argparse
 import csv
@@ -36,7 +36,7 @@ ZONE = datetime.timezone(datetime.timedelta(hours=2))
 A100, H100 = "NVIDIA A100-SXM4-80GB", "NVIDIA H100 80GB HBM3"
 HEADER = ["timestamp", "index", "utilization.gpu [%]", "power.draw [W]", "clocks.current.sm [MHz]"]
 
-# kernel: the operators around its launch, and its ns at the full clock; or a function that gives the ns of a step
+# kernel: the operators around its launch, and its ns at the full clock, or a function that gives the ns of a step
 KERNELS = {
     "ampere_sgemm_128x64_tn": (("aten::linear", "aten::addmm"), 60 * MS),
     "void at::native::vectorized_layer_norm_kernel<float, float>(int)": (("aten::layer_norm",
@@ -49,7 +49,7 @@ FUSED = {ADAM: None, "multi_tensor_apply_kernel<FusedAdamFunctor>": (("Optimizer
 SLOWER = {LAYER_NORM: (KERNELS[LAYER_NORM][0], 31 * MS)}
 FASTER = {"ampere_sgemm_128x64_tn": (("aten::linear", "aten::addmm"), 28 * MS),
           "ampere_sgemm_128x64_nt": (("autograd::engine::evaluate_function: AddmmBackward0", "aten::mm"), 52 * MS)}
-# revision, date, cluster, what is other than in KERNELS
+# revision, date, cluster, differences from KERNELS
 RUNS = [("41c07d2", "2025-06-02", "alpha", {}),
         ("9be11f0", "2025-06-03", "alpha", {}),
         ("b77c310", "2025-06-03", "beta", FASTER),
@@ -58,11 +58,11 @@ RUNS = [("41c07d2", "2025-06-02", "alpha", {}),
         ("c8846ae", "2025-06-06", "alpha", FUSED),
         ("5a90d13", "2025-06-07", "alpha", FUSED),
         ("e02f6a9", "2025-06-07", "beta", {**FASTER, **FUSED})]
-MEASURED = "5a90d13"        # the run that the samples are of
+MEASURED = "5a90d13"        # the run with the samples
 
 
 def clock_at(ns):
-    """MHz of GPU 0, ns after the first step's start."""
+    """MHz of GPU 0, at a time in ns after the first step's start."""
     return THROTTLED if ns + LEAD in THROTTLING else FULL
 
 
@@ -75,7 +75,7 @@ def trace(revision, kernels):
                        "args": args})
 
     def launch(call, cat, name, ns, scaled):
-        """Launches work; returns its end. The device is idle, or done at `free`."""
+        """Launches work; returns its end. The device is idle, or busy until `free`."""
         nonlocal correlation, now
         correlation += 1
         event("cuda_runtime", call, now, now + 8 * US, correlation=correlation)
@@ -112,13 +112,13 @@ def trace(revision, kernels):
 
 
 def base(date):
-    """ns since 1970 of a run's first step: 09:15 UTC and a little."""
+    """ns since 1970 of a run's first step: shortly after 09:15 UTC."""
     at = datetime.datetime.fromisoformat(f"{date}T09:15:00+00:00")
     return int(at.timestamp()) * 1000 * MS + 421_337_000
 
 
 def document(events, start, device, by):
-    """A file as Kineto writes it, but for the order of its keys."""
+    """A file in Kineto's format, except for the order of its keys."""
     for event in events:
         event["ts"], event["dur"] = event["ts"] / US, event["dur"] / US
     return json.dumps({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": device}],
@@ -134,7 +134,7 @@ def table(rows, separator=","):
 
 
 def samples(start):
-    """Of both GPUs, a row each time."""
+    """A row for each GPU and time."""
     for number in range(SAMPLES):
         local = datetime.datetime.fromtimestamp((start - LEAD + number * PERIOD) // MS / 1000, ZONE)
         low = number * PERIOD in THROTTLING
@@ -147,7 +147,7 @@ def samples(start):
 
 
 def generate():
-    """The name in the folder, and the bytes, of each file."""
+    """The name in the folder and the bytes of each file."""
     yield "runs.csv", table([["revision", "date", "cluster", "path"],
                              *([revision, date, cluster, f"examples/joins/runs/{revision}"]
                                for revision, date, cluster, _ in RUNS)])

@@ -1,9 +1,8 @@
-"""Random snapshots of PyTorch's allocator, made by a small allocator that keeps segments and blocks, so that the blocks
-at the end are what is open: several devices, rings cut anywhere, addresses used again, maps and unmaps, segments that
-were not recorded, blocks without frames, old layouts.
+"""Random snapshots of PyTorch's allocator, from a small allocator that tracks segments and blocks, so that the final
+blocks are the open ones. They have several devices, rings cut anywhere, reused addresses, maps and unmaps, segments
+that were not recorded, blocks without frames, and old layouts.
 
-    generate_memory.py FILE EVENTS FRAMES writes a large one: FRAMES shared frames each, in lists of their own; prints
-    its peak
+    generate_memory.py FILE EVENTS FRAMES writes a large one with FRAMES shared frames per list; prints its peak
 """
 import gzip
 import json
@@ -48,7 +47,7 @@ FRAMES = [
 
 
 class Device:
-    """An allocator of one device, and the events of it."""
+    """An allocator of one device, and its events."""
 
     def __init__(self, rng, number, frames, times, recorded):
         self.rng, self.number, self.frames, self.times, self.recorded = rng, number, frames, times, recorded
@@ -73,7 +72,7 @@ class Device:
         self.events.append(made)
 
     def segment(self, room):
-        """A new segment of one free block, mostly where one was."""
+        """A new segment with one free block, mostly at a former place."""
         size = max(room, self.rng.choice([2048, 4096, 20480]))
         for i, (address, old) in enumerate(self.free_addresses):
             if old >= size:
@@ -160,7 +159,7 @@ class Device:
 
 
 def snapshot(seed):
-    """A random snapshot, as its dict."""
+    """A random snapshot as its dict."""
     rng = random.Random(seed)
     frames = [{"name": name, "filename": file, "line": line} for name, file, line in FRAMES]
     stacks = [rng.choices(frames, k=rng.randrange(1, 12)) for _ in range(40)] + [[]]
@@ -194,8 +193,7 @@ def write(path, made, rng):
 
 
 def write_large(path, count, depth):
-    """Events with lists of frames of their own; the frames are shared. As Python's pickler writes them. Returns the
-    peak."""
+    """Events with separate lists of shared frames, in the format of Python's pickler. Returns the peak."""
     rng = random.Random(1)
     frames = [{"name": f"at::_ops::op{i}::call(long)" if i % 3 else f"f{i}", "filename": "??" if i % 3
                else f"/src/f{i % 50}.py", "line": i}

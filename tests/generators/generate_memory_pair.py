@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Generate examples/memory/gpu: snapshots of PyTorch's allocator of the runs in examples/gpu, by the same clock.
+"""Generates examples/memory/gpu: snapshots of PyTorch's allocator for the runs in examples/gpu, on the same clock.
 
-    generate_memory_pair.py [OUTDIR]            write OUTDIR/{control,test}/rank{0,1}.pickle.gz
-    generate_memory_pair.py --check [OUTDIR]    exit 1 if the files there are not these
+    generate_memory_pair.py [OUTDIR]            writes OUTDIR/{control,test}/rank{0,1}.pickle.gz
+    generate_memory_pair.py --check [OUTDIR]    exits with 1 if the files there differ
 
-OUTDIR is examples/memory/gpu by default. The files are no recordings. Each operator of a trace in examples/gpu that
-makes a tensor allocates it while it runs: activations until backward has used them, gradients until zero_grad.
-Parameters, the state of AdamW and the buckets of DistributedDataParallel were there before. In step 13 the program
-keeps what log_softmax gave for its log, so the peak is in that step.
+OUTDIR is examples/memory/gpu by default. The files are not recordings. Each operator in examples/gpu that makes a
+tensor allocates it while it runs: activations until backward has used them, gradients until zero_grad. Parameters, the
+state of AdamW and the buckets of DistributedDataParallel exist before. In step 13 the program keeps the result of
+log_softmax for its log, so the peak is in that step.
 
 Planted in test: the model keeps the first of the two clones of each layer until backward is done, +4 activations of
-16.8 MB at the peak, which is at the beginning of backward; and the fused AdamW has no temporary square roots, which are
-not at the peak.
+16.8 MB at the peak, at the beginning of backward; and the fused AdamW has no temporary square roots, which do not exist
+at the peak.
 """
 import argparse
 import collections
@@ -35,7 +35,7 @@ FORWARD = Frame("forward", "/home/user/model/layers.py", 17)
 STEP = Frame("step", "/usr/lib/python3.11/site-packages/torch/optim/adamw.py", 243)
 ENGINE = Frame("torch::autograd::Engine::evaluate_function(std::shared_ptr<torch::autograd::GraphTask>&)", "??", 0)
 
-# Bytes that an operator allocates: each has a name, by which it is freed.
+# Bytes allocated by each operator; the name of each block serves to free it.
 MAKES = {"aten::_to_copy": {"ids": 8 * 8 * 512}, "aten::index_select": {"embedded": X}, "aten::addmm": {"linear": X},
          "aten::gelu": {"gelu": X},
          "aten::clone": {"clone": X},
@@ -45,7 +45,7 @@ MAKES = {"aten::_to_copy": {"ids": 8 * 8 * 512}, "aten::index_select": {"embedde
          "aten::gelu_backward": {"grad": X},
          "aten::sum": {"biases": 4096}, "aten::embedding_dense_backward": {"table": 4 * 4096 * 1024},
          "aten::_foreach_sqrt": {"roots": PARAMETERS}}
-# What backward has used after an operator, of the latest layer: the gradient before this one, too.
+# Blocks that backward has used up after an operator, in the latest layer, including the gradient before this one.
 USES = {"aten::_log_softmax_backward_data": ["logits"],
         "aten::native_layer_norm_backward": ["grad", "clone", "mean", "rstd"],
         "aten::gelu_backward": ["grad", "linear"], "aten::sum": ["grad", "normal"],
@@ -55,15 +55,14 @@ LOGGED = "ProfilerStep#13"
 
 
 class Allocator:
-    """Blocks of the size that is asked for, rounded; a free one of that size is taken again, else a segment is made for
-    one."""
+    """Blocks of the requested size, rounded. A free block of that size is reused, otherwise a segment is added."""
 
     def __init__(self, rank):
         self.rank, self.events, self.annotations, self.segments, self.now = rank, [], [], [], 0
         self.free, self.base, self.frames = collections.defaultdict(list), 0x7f2000000000, {}
 
     def stack(self, frames):
-        """A list of frames, which are shared."""
+        """A list of shared frames."""
         return [self.frames.setdefault(frame, dict(frame._asdict())) for frame in frames]
 
     def event(self, action, address, size, frames):
@@ -110,7 +109,7 @@ class Allocator:
 
 
 def operators(trace):
-    """Operators and annotations of the host, as they begin and end: ns, whether it ends, the event."""
+    """Begins and ends of host operators and annotations: ns, whether it is an end, the event."""
     edges = []
     for number, event in enumerate(trace["traceEvents"]):
         if event.get("cat") in ("cpu_op", "user_annotation"):
@@ -120,7 +119,7 @@ def operators(trace):
 
 
 def stack_of(open_ones, event):
-    """The frames of an operator: those of the operators around it on its thread, innermost first, and Python."""
+    """The frames of an operator: the operators around it on its thread, innermost first, and Python."""
     around = [one for one in reversed(open_ones) if one["tid"] == event["tid"] and one["cat"] == "cpu_op"]
     names = [one["name"] for one in around]
     frames = [Frame(f"at::_ops::{name[6:]}::call(at::Tensor const&)", "??", 0) for name in names
@@ -153,7 +152,7 @@ def simulate(run, rank):
             logged = any(one["name"] == LOGGED for one in open_ones)
             used = {kind: len(alive[kind]) for kind in USES.get(name, ()) if kind != "logits" or not logged}
             makes = dict(MAKES.get(name, {}))
-            if name == "aten::mm":      # of an activation's gradient, then of the weights'
+            if name == "aten::mm":      # for an activation's gradient, then for the weights'
                 makes = {"grad": X} if event["args"]["Input Dims"][0][0] == 4096 else {"weights": 4 * 1024 * 1024}
                 used = {"grad": len(alive["grad"])} if "grad" in makes else {}
             for kind, size in makes.items():
@@ -173,7 +172,7 @@ def simulate(run, rank):
 
 
 def generate():
-    """The name in the folder, and the bytes, of each file."""
+    """The name in the folder and the bytes of each file."""
     for run in RUNS:
         for rank in RANKS:
             yield f"{run}/rank{rank}.pickle.gz", pickle.dumps(simulate(run, rank), protocol=4)

@@ -1,9 +1,9 @@
-"""Random databases as `nsys export --type sqlite` writes them, and as it does not.
+"""Random databases in the format of `nsys export --type sqlite`, valid and invalid.
 
     write(path, generate(random.Random(7)))     a database of SQLite
     /usr/bin/python3 tests/generators/generate_nsys.py 7 run.sqlite
 
-A database is {name: Table}; what a test changes about one (order of tables, ids of strings) it changes there.
+A database is {name: Table}; a test's changes (order of tables, ids of strings) apply to that.
 """
 import os
 import random
@@ -44,7 +44,7 @@ NO_STEPS = ("step", "step ", "step 1 of 3", "a step 1", "step 1.5", "step\t1", "
 OPERATORS = ("aten::mm", "aten::add", "torch::autograd::AccumulateGrad", "MmBackward0", "FSDP::forward (a, seq = 1)",
              "detach", "detach_", "record_param_comms", "Aten::mm", "nccl:all_reduce", "_c10d::x", "a2::b", "2a::b",
              "a, b", "x::", "Module, op_id", "", "caf\u00e9", 'a "b" \\ c\t', "nn.Module: Linear_0")
-# Of DLProf, and nearly.
+# Texts of DLProf, and near misses.
 MARKERS = ("{'traceMarker': ['net.py:42', '/lib/linear.py:103'], 'funcStack': '/<module>/Net::forward/linear(3)'}",
            "{'traceMarker': ['net.py:42', '/lib/linear.py:103']}", "{'traceMarker': '//Net::forward/relu'}",
            "{'traceMarker': []}", "{'traceMarker': ['a'], 'funcStack': '/(4)'}",
@@ -56,7 +56,7 @@ SEQUENCES = (", seq = 7", ", seq = 0", ", seq = 123456789012", "")
 IDS = (", op_id = 12", ", op_id = 0", "", "")
 SIZES = (", sizes = [[8, 512], [512, 16]]", ", sizes = [[], [3]]", ", sizes = [[]]", ", sizes = [[1], [2], []]", "", "")
 INPUTS = (", input_op_ids = [(3,0)]", ", input_op_ids = [(3,0), (12,1)]", "", "")
-# Nearly what emit_nvtx writes, and what it might.
+# Texts that emit_nvtx could write, and near misses.
 ALMOST = (", seq = ", ", seq = x", ", seq= 7", ",seq = 7", ", seq = 7 ", ", op_id = 1, seq = 2", ", seq = 1, seq = 2",
           ", seq = -1", ", op_id = 1.5", ", sizes = [8, 512]", ", sizes = [[8, 512]", ", sizes = [[a]]",
           ", sizes = [[8, 512]]]", ", input_op_ids = [3,0]", ", input_op_ids = [(3)]", ", op_id = 1, ", ", seq = 1,",
@@ -71,18 +71,18 @@ NOT_UTF8 = (b"a\xffb", b"\xc3", b"\xed\xa0\x80x", b"\xf0\x9f\x98", b"ok \xe2\x82
 
 
 class Bytes(bytes):
-    """A TEXT of these bytes, be they UTF-8 or not."""
+    """A TEXT with these bytes, which need not be UTF-8."""
 
 
 @dataclass
 class Table:
     columns: dict                               # {name: declared type}
     rows: list = field(default_factory=list)    # [(rowid or None, {column: value})]
-    more: str = ""                              # constraints, or what stands after the columns
+    more: str = ""                              # constraints or other text after the columns
 
 
 class Made:
-    """Grows one database."""
+    """Builds one database."""
 
     def __init__(self, rng, steps=None, tidy=False, events=20):
         self.rng, self.steps, self.tidy, self.most = rng, steps, tidy, events
@@ -104,7 +104,7 @@ class Made:
             self.strings[text] = 3 * len(self.strings) + 1
         return self.strings[text] if self.tidy or self.chance(0.97) else self.rng.choice((99_999, None, -5))
 
-    # ---- what a process records ----
+    # ---- records of a process ----
 
     def processes(self):
         """[(process, kind)]: workers have device work, hosts only calls, loaders only ranges."""
@@ -132,7 +132,7 @@ class Made:
         return almost[:at] + rng.choice((",", " ", "[", "]", "7", "=", "(")) + almost[at + rng.randrange(2):]
 
     def named(self, text):
-        """As text, as textId or, which wins, as both."""
+        """As text, as textId, or as both, where textId wins."""
         as_id = self.rng.choice((False, False, True))
         text_id = self.string(text) if as_id or self.chance(0.05) else None
         if not self.tidy and self.chance(0.03):
@@ -207,14 +207,14 @@ class Made:
             if self.chance(0.95):
                 name = rng.choice(CALLS)
                 self.call(thread, at, rng.choice((5, 50)), name, correlation if self.chance(0.95) else None)
-                if self.chance(0.2):  # the driver's below the runtime's, or one that a call stack was recorded for
+                if self.chance(0.2):  # the driver's inside the runtime's, or a call with a recorded call stack
                     self.call(thread, at + 1, 3, "cuLaunchKernel", correlation, rng.choice((1, 67, 68, 69)))
             for _ in range(rng.choice((0, 1, 1, 1, 2)) if kind == "worker" else 0):
                 device_of, context = device if self.chance(0.95) else (device[0] + 1, 9)
                 self.work(process, device_of, context, at + rng.randrange(-5, 500), rng.choice((0, 1, 30, 400)),
                           correlation if self.chance(0.93) else rng.choice((None, 0, 77)))
 
-    # ---- the whole ----
+    # ---- the whole database ----
 
     def grow(self):
         rng = self.rng
@@ -265,12 +265,12 @@ class Made:
             table.columns["id"] = "INTEGER NOT NULL PRIMARY KEY"
         else:
             rng.shuffle(table.rows)
-            if table.rows and self.chance(0.5):  # an id given twice
+            if table.rows and self.chance(0.5):  # a repeated id
                 table.rows.append((None, {**rng.choice(table.rows)[1], "value": "second"}))
             self.alter(table)
 
     def alter(self, table):
-        """Odd values, other declared types, missing columns, gaps between rowids."""
+        """Odd values, other declared types, missing columns, and gaps between rowids."""
         rng = self.rng
         if self.tidy:
             return
@@ -288,7 +288,7 @@ class Made:
             table.rows = [(rowid, values) for rowid, (_, values) in zip(ids, table.rows)]
 
     def rename(self, name):
-        """A missing table, or one of a later version (N1)."""
+        """A missing table, or a later version of one (N1)."""
         if name == "StringIds":
             return
         if self.chance(0.06):
@@ -310,7 +310,7 @@ def generate(rng, **settings):
 
 
 def write(path, tables, encoding="UTF-8", page_size=4096, wal=False, views=()):
-    """Writes the tables in their order; a file that is there is replaced. Returns the path."""
+    """Writes the tables in order, replacing an existing file. Returns the path."""
     if os.path.exists(path):
         os.remove(path)
     db = sqlite3.connect(path)

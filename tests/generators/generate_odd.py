@@ -1,11 +1,11 @@
-"""Made traces that no profiler would write, but that recordings cut short, other programs and broken clocks come near:
-begins without ends and ends without begins, events without a duration or a time, copies that are named like
-collectives, threads without operators, one step or none, times at both ends of 64 bits, files whose names are in
-another order than their ranks.
+"""Generated traces that no profiler would write, but that are close to truncated recordings, other programs and broken
+clocks: begins without ends and ends without begins, events without a duration or a time, copies named like collectives,
+threads without operators, one step or none, times at both ends of 64 bits, and file names in another order than their
+ranks.
 
-    write_odd("runs/a", seed)                   # a job of one to three ranks, of a few events each
-    write_odd_pair("runs/a", "runs/b", seed)    # the same but for a few changes
-    write_steps("a.json", 30000)                # as many steps, each with an operator and a kernel
+    write_odd("runs/a", seed)                   # a job of one to three ranks, with a few events each
+    write_odd_pair("runs/a", "runs/b", seed)    # the same with a few changes
+    write_steps("a.json", 30000)                # this many steps, each with an operator and a kernel
 """
 import json
 import os
@@ -87,7 +87,7 @@ def odd_events(rng):
 
 
 def changed(rng, events):
-    """Some events are gone, or take another time."""
+    """Removes some events, or changes their times."""
     made = [dict(event) for event in events if rng.random() < 0.95]
     for event in made:
         if "dur" in event and rng.random() < 0.3:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Writes windows of PyTorch's own profiler backend as JSON and as .pftrace, both with PyTorch 2.15 itself:
-torch.profiler._cuspy.trace. No GPU is needed.
+"""Writes windows of PyTorch's profiler backend as JSON and as .pftrace, with PyTorch 2.15 itself:
+torch.profiler._cuspy.trace. It needs no GPU.
 
-    PYTHON tests/generators/generate_pftrace.py            makes tests/data/pftrace again
-    PYTHON tests/generators/generate_pftrace.py FOLDER N   makes N random windows there
+    PYTHON tests/generators/generate_pftrace.py            writes tests/data/pftrace again
+    PYTHON tests/generators/generate_pftrace.py FOLDER N   writes N random windows there
     PYTHON tests/generators/generate_pftrace.py --large FOLDER EVENTS
 
-PYTHON is one that has torch 2.15 and cupti-python 13.4. A window is what CUPTI gives, in columns; what the host
-does is the JSON that Kineto writes.
+PYTHON must have torch 2.15 and cupti-python 13.4. A window consists of CUPTI's columns and, for the host, of Kineto's
+JSON.
 """
 
 import gzip
@@ -20,7 +20,7 @@ import numpy as np
 from torch.profiler._cuspy import trace
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-BASE = 7889238 * 226 * 1_000_000_000  # ns: as Kineto rounds it
+BASE = 7889238 * 226 * 1_000_000_000  # ns, with Kineto's rounding
 LAUNCH, COPY, SET, GRAPH, SYNC, WAIT, GET = 211, 41, 51, 311, 131, 147, 16  # cbids of the runtime
 HOST = 4242  # pid
 
@@ -36,7 +36,7 @@ KERNELS = [
 
 
 class Window:
-    """What is recorded, in order. `random` decides everything."""
+    """A recorded window, in order; `random` decides everything."""
 
     def __init__(self, seed, steps=4, operators=6, devices=1, graphs=True, cross=True, threads=2):
         self.random = random.Random(seed)
@@ -44,7 +44,7 @@ class Window:
         self.devices, self.graphs, self.cross = devices, graphs, cross
         self.correlation, self.external, self.event_index = 100, 0, 0
         self.events, self.columns = [], {}
-        self.free = {}  # by (device, stream): when it has done what was launched
+        self.free = {}  # by (device, stream): when its launched work is done
         self.annotations, self.dependencies = {}, {}
         for thread in range(threads):
             self.events.append(
@@ -100,7 +100,7 @@ class Window:
         return start
 
     def place(self, device, stream, length):
-        """When work that is launched now runs. Some of it overlaps what was before it on its stream."""
+        """The time at which work launched now runs; some overlaps earlier work on its stream."""
         begin = max(self.now + self.random.randrange(2000, 9000), self.free.get((device, stream), 0))
         if self.cross and self.random.random() < 0.1:
             begin -= self.random.randrange(1, 40)
@@ -180,7 +180,7 @@ class Window:
         self.put("environment", start_ns=self.now, device_id=0, environment_kind=1, data=1410 + number | 1215 << 32)
 
     def frames(self, tid):
-        """Python frames that touch each other, some of no length."""
+        """Adjacent Python frames, some without length."""
         for depth in range(self.random.randrange(4)):
             length = self.random.choice([0, 0, 1, 300])
             self.host(
@@ -261,7 +261,7 @@ class Window:
             self.call(GET, self.correlation, 300, tid)
             self.call(LAUNCH, self.correlation + 1, 2500, tid)
             self.correlation += 1
-            if self.random.random() < 0.5:  # else its kernel was not recorded
+            if self.random.random() < 0.5:  # otherwise its kernel was not recorded
                 self.kernel(self.correlation, device, 7, KERNELS[4])
         self.now += self.random.randrange(0, 2000)
         cat = "user_annotation" if name.startswith("nccl") else "cpu_op"
@@ -345,7 +345,7 @@ class Window:
 
 
 def same_bytes(path):
-    """gzip without the time of writing."""
+    """gzip without its time stamp."""
     with gzip.open(path) as file:
         data = file.read()
     with open(path, "wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as packed:
@@ -354,7 +354,7 @@ def same_bytes(path):
 
 def main(arguments):
     if arguments[:1] == ["--large"]:
-        steps = int(arguments[2]) // 140  # a step has some 140 events
+        steps = int(arguments[2]) // 140  # a step has about 140 events
         Window(1, steps=max(steps, 1), operators=45).write(os.path.join(arguments[1], "large"))
         return
     folder = arguments[0] if arguments else os.path.join(os.path.dirname(HERE), "data", "pftrace")

@@ -1,9 +1,9 @@
-"""Random databases as rocprofv3 writes them (schemas 3, 4.0 and 4.1), and as it does not.
+"""Random databases of rocprofv3 (schemas 3, 4.0 and 4.1), valid and invalid.
 
     write(path, generate(random.Random(7)))     a database of SQLite; schema="4.0" gives the same rows in its tables
     /usr/bin/python3 tests/generators/generate_rocpd.py 7 results.db
 
-A database is {name: Table}, as of generate_nsys, whose odd values and texts of emit_nvtx it shares.
+A database is {name: Table}, like in generate_nsys, whose odd values and emit_nvtx texts it shares.
 """
 import json
 import random
@@ -12,7 +12,7 @@ import sys
 import generate_nsys
 from generate_nsys import IDS, INPUTS, NO_STEPS, NOT_UTF8, OPERATORS, SEQUENCES, SIZES, STEPS, Bytes, Table, write
 
-ODD = [value for value in generate_nsys.ODD if value != "007"]  # the extension reads numbers as JSON has them
+ODD = [value for value in generate_nsys.ODD if value != "007"]  # the extension reads numbers in JSON notation
 
 AXES = ("x", "y", "z")
 COMMON = ("id", "guid", "nid", "pid", "tid")
@@ -32,13 +32,13 @@ COLUMNS = {
                               "region_name_id", "event_id"),
     "rocpd_memory_copy": (*COMMON, "start", "end", "name_id", "dst_agent_id", "src_agent_id", "size", "queue_id",
                           "stream_id", "event_id")}
-TRACKED = ("rocpd_region", "rocpd_kernel_dispatch", "rocpd_memory_copy")  # that have a track since schema 4
+TRACKED = ("rocpd_region", "rocpd_kernel_dispatch", "rocpd_memory_copy")  # which have a track since schema 4
 PLACES = ("agent_id", "queue_id", "stream_id")
-COLUMNS_4 = {  # of tables that schema 4 adds or changes
+COLUMNS_4 = {  # in tables that schema 4 adds or changes
     "rocpd_info_category": ("id", "guid", "name", "extdata"),
     "rocpd_timestamp": ("id", "guid", "value", "phase", "track_id"),
     "rocpd_track": ("id", "guid", "nid", "ppid", "pid", "tid", *PLACES, "name_id")}
-CATEGORIES_4 = {"HIP": "hip_api", "HSA": "hsa_api", "MARKER": "marker_api"}  # what their names begin with in schema 3
+CATEGORIES_4 = {"HIP": "hip_api", "HSA": "hsa_api", "MARKER": "marker_api"}  # prefix of their names in schema 3
 OF_TEXT = {"tag", "value", "guid", "string", "command", "environment", "extdata", "name", "type", "kernel_name",
            "display_name"}
 KEPT = {"start", "timestamp", "pid", "id", "start_id", "timestamp_id"}  # a file without them is damaged
@@ -60,7 +60,7 @@ ENVIRONMENTS = ({"RANK": "3"}, {"RANK": 2}, {"RANK": "-1", "PMI_RANK": "4"}, {"R
 
 
 class Process:
-    """The tables of one process; `tidy` leaves out all that rocprofv3 would not write."""
+    """The tables of one process; `tidy` leaves out everything that rocprofv3 would not write."""
 
     def __init__(self, rng, suffix, events=20, tidy=False, schema=None):
         self.rng, self.suffix, self.tidy, self.most = rng, suffix, tidy, events
@@ -158,7 +158,7 @@ class Process:
                 self.add("rocpd_sample", track_id=track, timestamp=rng.randrange(4000),
                          event_id=self.event(category, None))
 
-    # ---- the same in the tables of schema 4 ----
+    # ---- the same in schema 4's tables ----
 
     def upgrade(self):
         for name, columns in COLUMNS_4.items():
@@ -186,7 +186,7 @@ class Process:
         table.columns.update((column, "INTEGER") for column in new)
 
     def category(self, string):
-        """The id of the category that has the name of a string; its names are in any case."""
+        """The id of the category with the name of a string; its names have any case."""
         names = {number: text for text, number in self.strings.items()}
         if string not in names:
             return string
@@ -213,7 +213,7 @@ class Process:
         self.replace(table, [column], column + "_id")
 
     def alter(self, table):
-        """Odd values, other declared types, missing columns."""
+        """Odd values, other declared types, and missing columns."""
         rng = self.rng
         for _, values in table.rows:
             for column in values:
@@ -255,7 +255,7 @@ def generate(rng, processes=None, **settings):
 
 
 def views(tables):
-    """The plain names, as rocprofv3 makes them (R1); that of dispatches tells something else."""
+    """The plain names, like rocprofv3's (R1); the view of dispatches differs on purpose."""
     plain = {name[:-37]: name for name in tables}
     return [f'CREATE VIEW "{view}" AS SELECT ' + ("1 AS id, 0 AS start" if view == "rocpd_kernel_dispatch"
                                                   else f'* FROM "{table}"')

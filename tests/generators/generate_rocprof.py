@@ -1,4 +1,4 @@
-"""Random documents as rocprofv3 writes them with `--output-format json`, and as it does not.
+"""Random documents in the format of rocprofv3 with `--output-format json`, valid and invalid.
 
     document = generate(random.Random(7))
     /usr/bin/python3 tests/generators/generate_rocprof.py 7 x_results.json

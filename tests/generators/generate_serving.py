@@ -1,11 +1,11 @@
-"""Random serving traces: steps of all forms and of none, with graphs that are replayed, and a trace of their captures.
+"""Random serving traces: steps with and without known forms, replayed graphs, and a trace of their captures.
 
     made = generate(random.Random(7))
-    made.files                  # {file name: document}, of one or two ranks
-    made.capture                # the same of a trace in which the graphs are captured
+    made.files                  # {file name: document}, for one or two ranks
+    made.capture                # the same for a trace in which the graphs are captured
     made.write("some/folder")   # both, in `trace` and `capture`; returns the two paths
 
-A trace has up to some 200 events, on few instants: what starts together, ends together or is cut through is frequent.
+A trace has up to about 200 events at few distinct times, so common starts, common ends and cuts are frequent.
 """
 import os
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ STEPS = (None, "auto", "profiler", "execute_%", "EXECUTE_%", "step[%", "%[%", "%
 
 
 def spelt(nanoseconds):
-    """In us."""
+    """The time in us."""
     sign, nanoseconds = "-" * (nanoseconds < 0), abs(nanoseconds)
     return f"{sign}{nanoseconds // 1000}.{nanoseconds % 1000:03}"
 
@@ -37,7 +37,7 @@ def size(rng):
 
 
 def form(rng):
-    """The name of a step, of one of the forms."""
+    """The name of a step in one of the forms."""
     def some(text):
         return text if rng.random() < .5 else ""
 
@@ -76,7 +76,7 @@ class Made:
 
 
 class Maker:
-    """Grows the events of a file; times are units, which `unit` ns long."""
+    """Adds the events of a file; times are units of `unit` ns."""
 
     def __init__(self, rng, start, unit, graphs):
         self.rng, self.start, self.unit, self.graphs = rng, start, unit, graphs
@@ -114,7 +114,7 @@ class Maker:
         return rng.choice(self.pool) if rng.random() < .6 else form(rng)
 
     def step(self):
-        """A step, and what is launched in it and after it."""
+        """A step, and the work launched in it and after it."""
         rng = self.rng
         length = rng.choice((2, 4, 4, 6, 9))
         name = rng.choice(OUTER) if self.style == "outer" else self.name()
@@ -137,7 +137,7 @@ class Maker:
             number += rng.choice((0, 1, 1, 1, 1))
             at += dur
 
-    # ---- what they launch
+    # ---- launches
 
     def work(self, name, at, dur, correlation, **args):
         cat = {COPY: "gpu_memcpy", FILL: "gpu_memset"}.get(name, "kernel")
@@ -164,7 +164,7 @@ class Maker:
                          correlation)
 
     def graph(self, at, tid):
-        """A graph launch; of its kernels all, the first or none were recorded."""
+        """A graph launch; all its kernels, the first one or none were recorded."""
         rng, correlation = self.rng, self.number()
         self.add(rng.choice(("cudaGraphLaunch", "hipGraphLaunch", "cuGraphLaunch")), at, rng.choice((0, 1, 2)),
                  rng.choice(("cuda_runtime", "hip_runtime", "cuda_driver")), tid=tid, args={"correlation": correlation})
@@ -177,7 +177,7 @@ class Maker:
         nodes, begun = rng.choice((None, "order", "order", "mixed")), at + rng.choice((0, 1, 2))
         order = list(range(len(names)))
         if rng.random() < .3:
-            rng.shuffle(order)  # streams of a graph run side by side
+            rng.shuffle(order)  # streams of a graph run concurrently
         for place in order:
             known = nodes == "order" or nodes == "mixed" and rng.random() < .5
             self.work(names[place], begun, rng.choice((0, 1, 1, 2)), correlation,
@@ -187,7 +187,7 @@ class Maker:
             self.add("Stream Wait", begun, 1, "cuda_sync", pid=DEVICE, tid=7, args={"correlation": correlation})
 
     def noise(self):
-        """What may be anywhere: annotations of this thread and of others, backlog, work without a launch."""
+        """Events that can be anywhere: annotations of this thread and of others, backlog, work without a launch."""
         rng = self.rng
         for _ in range(rng.choice((0, 0, 1, 2))):
             self.annotate(self.name(), self.instant(), rng.choice((0, 1, 5, 12)))
@@ -204,7 +204,7 @@ class Maker:
 
 
 def serving_file(rng, start, unit, graphs):
-    """(events, where the next file may start)"""
+    """(events, earliest start of the next file)"""
     maker = Maker(rng, start, unit, graphs)
     for _ in range(rng.choice((0, 1, 2, 3, 3, 4, 5, 6))):
         maker.step()
@@ -219,7 +219,7 @@ def serving_file(rng, start, unit, graphs):
 
 
 def captured(rng, graphs, unit):
-    """The document of a trace in which graphs are captured, with the names of their kernels or without."""
+    """The document of a trace in which graphs are captured, with or without their kernels' names."""
     maker, named, at = Maker(rng, 0, unit, graphs), rng.choice((True, True, True, False, None)), 0
 
     def called(name, kernel=ABSENT, tid=1, cat="hip_runtime", dur=2):

@@ -1,9 +1,9 @@
 """Random pairs of traces, in one of which the host waits for the device more often.
 
-    write_pair("a", "b", seed)              # folders with a file for each rank
+    write_pair("a", "b", seed)              # folders with a file per rank
 
-A thread runs operators and waits, launches run ahead of the device, and streams run what they were given in order. Both
-sides run the same program; each has waits in addition, in most or in all of its steps, and its own times.
+A thread runs operators and waits, launches run ahead of the device, and streams run their work in order. Both sides run
+the same program. Each has additional waits, in most or in all of its steps, and different times.
 """
 import os
 import random
@@ -23,7 +23,7 @@ def us(ns):
 
 
 class Host:
-    """A process while it runs; times are integer ns, multiples of `grid`."""
+    """A running process; times are integer ns, multiples of `grid`."""
 
     def __init__(self, rng, grid, load):
         self.rng, self.grid, self.load = rng, grid, load
@@ -34,7 +34,7 @@ class Host:
         return self.grid * self.rng.randint(1, most)
 
     def within(self, name, cat, body, *given, **fields):
-        """An event around what the body does."""
+        """An event around its body."""
         start = self.now
         self.now += self.rng.choice((0, self.span(300)))
         body(*given)
@@ -42,7 +42,7 @@ class Host:
         self.events.append(event(name, us(start), us(self.now - start), cat=cat, tid=self.thread, **fields))
 
     def launch(self, call="cudaLaunchKernel", name="gemm", stream=None, most=4000):
-        """A call, and the work that it launches."""
+        """A call and the work that it launches."""
         stream = stream or self.rng.choice(STREAMS[:1] * 3 + STREAMS)
         self.correlation += 1
         length, ran = self.span(800), self.span(int(most * self.load))
@@ -66,7 +66,7 @@ class Host:
         self.wait()
 
     def synchronize(self, kind):
-        """One wait, in the way in which programs wait."""
+        """One wait, in one of the ways that programs use."""
         if kind == "item":
             self.within("aten::item", "cpu_op", self.within, "aten::_local_scalar_dense", "cpu_op", self.item)
         elif kind == "copy":
@@ -89,11 +89,11 @@ class Host:
             self.events.append(event("cudaStreamSynchronize", us(self.now), self.rng.choice((0, us(self.grid))),
                                      cat=RUNTIME))
             self.now += self.grid
-        elif kind == "unlike":  # no waits, though they may take long
+        elif kind == "unlike":  # not waits, although they can take long
             self.wait(self.rng.choice(("cudaMemcpyAsync", "cudaEventQuery", "synchronize")))
         elif kind == "thread":
             self.beside(self.wait)
-        elif kind == "overlap":  # events that end after those that they begin in, and waits in them
+        elif kind == "overlap":  # events that end after their parents, and waits in them
             start, inner = self.now, self.now + self.span(300)
             self.now = inner + self.span(300)
             self.wait()
@@ -107,7 +107,7 @@ class Host:
             self.wait()
 
     def beside(self, body, *given):
-        """Another thread does that, and this one goes on."""
+        """Does this on another thread while this one continues."""
         now, self.thread = self.now, 2
         body(*given)
         self.now, self.thread = now, 1
@@ -122,7 +122,7 @@ class Host:
 
 
 def run(rng, program, more, steps, mark, grid, load):
-    """The events of a rank: `program` are the operators (None) and waits of each step, `more` the waits in addition."""
+    """The events of a rank: `program` has the operators (None) and waits of each step, `more` the additional waits."""
     host = Host(rng, grid, load)
     for number in range(steps):
         start, todo = host.now, list(program)

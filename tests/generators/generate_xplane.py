@@ -1,4 +1,4 @@
-"""Random profiles as XLA writes them (*.xplane.pb), and as it does not.
+"""Random XLA profiles (*.xplane.pb), valid and invalid.
 
     data = generate(random.Random(7))       the bytes
     /usr/bin/python3 tests/generators/generate_xplane.py 7 x.xplane.pb
@@ -28,7 +28,7 @@ def varint(value):
 
 
 def field(number, value):
-    """A field: an int is a varint, a float a fixed64; texts, bytes, and lists of fields are bytes."""
+    """A field: an int is a varint, a float is a fixed64; texts, bytes and lists of fields are bytes."""
     if isinstance(value, float):
         return varint(number << 3 | 1) + struct.pack("<d", value)
     if isinstance(value, int):

@@ -1,17 +1,15 @@
-"""Record real runs with and without one thing that costs time, in turns: the truth for what undoing it brings.
+"""Records real runs with and without one cause of extra time, in turns: the true gain of undoing it.
 
     python record_gains.py FOLDER [EXPERIMENT ...] [--runs 5]
 
-FOLDER/EXPERIMENT/{control,test}/RUN/rankR.json.gz are the traces. FOLDER/runs.csv gets a row for each run and rank: the
-median, the lowest and the highest of its steps but the first and the last, in ms. Needs PyTorch, on a CPU, and two
-processors. A run is a process for each rank; that of rank R runs on processor R alone, with one thread for its
-operators.
+FOLDER/EXPERIMENT/{control,test}/RUN/rankR.json.gz are the traces. FOLDER/runs.csv gets a row per run and rank: the
+median, the lowest and the highest of its steps, without the first and the last, in ms. It needs PyTorch on a CPU, and
+two processors. A run has a process per rank; rank R's runs on processor R alone, with one thread for its operators.
 
-`delay_pct` is how long the main thread of the rank was ready to run but did not, because its processor had other work,
-in percent of its time (Linux's schedstat). Of a run the first recording is kept in which it is at most MOST_DELAY on
-every rank; of TRIES without such a one that with the least. So nothing is chosen by its steps. The threads of gloo
-share the processor with the main thread, and go first (SCHED_FIFO, for root alone): without that they wait for the next
-tick, 4 ms.
+`delay_pct` is the share of the time in which the rank's main thread was ready but did not run, because its processor
+had other work (Linux's schedstat). Each run keeps its first recording with at most MOST_DELAY on every rank, or else
+the one with the least of TRIES. So steps play no part in the choice. The threads of gloo share the processor with the
+main thread, and have priority (SCHED_FIFO, for root only); otherwise they would wait for the next tick, 4 ms.
 """
 import argparse
 import csv
@@ -28,7 +26,7 @@ STEPS = {"wait": 3, "warmup": 2, "active": 5}
 MOST_DELAY, TRIES = 1, 30
 SIZES = {1: (128, 384), 2: (256, 96)}  # by ranks: rows and columns of a batch
 
-# experiment: ranks, and what test has that control has not
+# experiment: ranks, and the additions in test
 EXPERIMENTS = {
     "operator": (1, "sorts 120,000 numbers where control sorts 20,000"),
     "loop": (1, "a Python loop of 40 operators in the forward pass"),
@@ -62,7 +60,7 @@ def main():
 
 
 def record(experiment, side, run, folder):
-    """One run; its rows."""
+    """Records one run; returns its rows."""
     goal = f"{folder}/{experiment}/{side}/{run}"
     os.makedirs(goal, exist_ok=True)
     with socket.socket() as free:
@@ -82,7 +80,7 @@ def record(experiment, side, run, folder):
 
 
 def step_lengths(path):
-    """The steps of a trace but the first and the last, in ms."""
+    """The steps of a trace without the first and the last, in ms."""
     with gzip.open(path) as file:
         events = json.load(file)["traceEvents"]
     steps = sorted((event["ts"], event["dur"]) for event in events
@@ -91,7 +89,7 @@ def step_lengths(path):
 
 
 def one_rank(rank, experiment, side, folder, port):
-    """The process of a rank; prints how many recordings were made and the delay of the one that is kept."""
+    """The process of a rank; prints the number of recordings and the delay of the kept one."""
     import torch
     ranks = EXPERIMENTS[experiment][0]
     os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[rank]})
@@ -117,11 +115,11 @@ def one_rank(rank, experiment, side, folder, port):
     if os.path.exists(f"{folder}/try{rank}.json.gz"):
         os.unlink(f"{folder}/try{rank}.json.gz")
     print(tries, kept[1], flush=True)
-    os._exit(0)  # nothing of what the libraries do at the end is needed
+    os._exit(0)  # the libraries' work at exit is not needed
 
 
 def train(torch, rank, ranks, experiment, planted, path):
-    """One recording; its delay in percent."""
+    """Makes one recording; returns its delay in percent."""
     from torch.profiler import ProfilerActivity, profile, schedule
     rows, width = SIZES[ranks]
 
@@ -194,7 +192,7 @@ def train(torch, rank, ranks, experiment, planted, path):
 
 
 def ready_and_total():
-    """How long this thread was ready without running, and the time; ns."""
+    """How long this thread was ready without running, and the total time, in ns."""
     with open("/proc/thread-self/schedstat") as file:
         return int(file.read().split()[1]), time.monotonic_ns()
 

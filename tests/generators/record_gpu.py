@@ -1,12 +1,12 @@
-"""Record real runs on one GPU with and without one thing that costs time, in turns.
+"""Records real runs on one GPU with and without one cause of extra time, in turns.
 
     python record_gpu.py FOLDER [EXPERIMENT ...] [--runs 5]
 
-FOLDER/EXPERIMENT/{control,test}/RUN/rankR.json.gz are the traces. FOLDER/runs.csv gets a row for each run and rank:
-`untraced_ms` is the mean of a step without the profiler, by the host's clock from one wait for the device to another.
-Needs PyTorch and a GPU that runs CUDA. Two ranks, over gloo, share the GPU.
+FOLDER/EXPERIMENT/{control,test}/RUN/rankR.json.gz are the traces. FOLDER/runs.csv gets a row per run and rank:
+`untraced_ms` is the mean step without the profiler, by the host's clock between two waits for the device. It needs
+PyTorch and a GPU with CUDA. Two ranks, over gloo, share the GPU.
 
-The model trains on made batches. `large` keeps the device busy, so that the host runs ahead; in `small` the device
+The model trains on generated batches. `large` keeps the device busy, so the host runs ahead; in `small` the device
 waits for the host.
 """
 import argparse
@@ -21,7 +21,7 @@ import time
 UNTRACED, WARM, RECORDED = 12, 3, 7
 SIZES = {"large": (4, 1024, 4096, 2), "small": (8, 128, 512, 2)}  # sequences, their length, width, layers
 
-# experiment: ranks, size, and what test has that control has not
+# experiment: ranks, size, and the additions in test
 EXPERIMENTS = {
     "attention": (1, "large", "softmax written out where control has scaled_dot_product_attention"),
     "copies": (1, "large", "each layer clones its input four times"),
@@ -165,7 +165,7 @@ def model_of(torch, name, planted, size):
 
 
 def train(torch, rank, ranks, name, planted, path):
-    """Train, and record; the mean of a step without the profiler, in ms."""
+    """Trains and records; returns the mean step without the profiler, in ms."""
     from torch.profiler import ProfilerActivity, profile, record_function, schedule
     size = EXPERIMENTS[name][1]
     sequences, length, width, _ = SIZES[size]

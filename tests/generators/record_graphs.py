@@ -1,12 +1,12 @@
-"""Record a small server's decode steps, as CUDA graphs on one GPU, and the capture of these graphs.
+"""Records a small server's decode steps as CUDA graphs on one GPU, and the capture of these graphs.
 
     python record_graphs.py FOLDER
 
 FOLDER/{control,context,attention,mix}/rank0.json.gz are the traces: steps of 1 to 32 requests, replayed as graphs of 8,
-16 or 32, and steps that read a prompt, operator by operator. They are annotated as vLLM does. FOLDER/capture_SIDE/ is a
-trace of the capture, with stacks. In `context` attention reads 4,096 tokens where that of control reads 1,024; in
-`attention` it is written out in the graphs of 8 and 16. These run the same requests; in `mix` most steps have 30 or 32.
-Needs PyTorch and a GPU that runs CUDA.
+16 or 32, and steps that read a prompt, operator by operator. They have vLLM's annotations. FOLDER/capture_SIDE/ is a
+trace of the capture, with stacks. In `context`, attention reads 4,096 tokens instead of control's 1,024. In
+`attention`, it is written out in the graphs of 8 and 16. These three run the same requests; in `mix` most steps have 30
+or 32. It needs PyTorch and a GPU with CUDA.
 """
 import os
 import random
@@ -18,7 +18,7 @@ SIDES = {"control": 1024, "context": 4096, "attention": 1024, "mix": 1024}  # to
 
 
 def server(torch, side):
-    """The model, and its keys and values."""
+    """The model with its keys and values."""
     from torch.nn import functional
     heads = WIDTH // 64
 
