@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Measure how fast tracediff reads generated traces, beside other programs on the same files in the same run.
+"""Measures how fast tracediff reads generated traces, compared with other programs on the same files in the same run.
 
-usage: bench.py [SIZE [FOLDER]]      as `make bench` does; FOLDER, build/bench by default, keeps the traces
+    usage: bench.py [SIZE [FOLDER]]      like `make bench`; FOLDER, build/bench by default, keeps the traces
 
-SIZE is small (0.3 MB per file: only the answers matter), medium (35 MB, one file of 350 MB, 16 files of 34 MB, a
-snapshot of an allocator of 100 MB; the default) or large (a file of 1 GB and a snapshot of 1 GB, too). With CORPUS
-set, the pair of HTA's own sample is measured, too.
+SIZE is small (0.3 MB per file, only to check answers), medium (35 MB, one file of 350 MB, 16 files of 34 MB, an
+allocator snapshot of 100 MB; the default) or large (also a file of 1 GB and a snapshot of 1 GB). With CORPUS set, it
+also measures HTA's own sample pair.
 
-tracediff runs in a new sqlite3 shell, whose start counts. The programs take turns; the best run of each counts.
-Answers are checked against what the generator counted. It fails if one is wrong, if an awkward case
-takes more than 3 times the CPU time of the same events as Kineto writes them, or if a snapshot takes more than a fifth
-of the CPU time of Python's pickle.load, or more than 1.5 times its bytes.
+tracediff runs in a new sqlite3 shell, including its start. Programs alternate, and the best run of each counts. Answers
+are compared with the generator's counts. It fails if one is wrong, if a hard case takes more than 3 times the CPU time
+of the same events in Kineto's format, or if a snapshot takes more than a fifth of the CPU time of Python's pickle.load,
+or more than 1.5 times its bytes.
 
-  x zcat, x igzip     CPU time of tracediff divided by that of the program, which only decompresses
-  x plain             CPU time divided by that of the case `plain`, which has the same events
-  B/event             bytes of memory at the peak, for each event of the files
-  M instr.            millions of instructions, counted by valgrind where it is installed, up to 100 MB
+    x zcat, x igzip     CPU time of tracediff divided by the program's, which only decompresses
+    x plain             CPU time divided by the case `plain`, with the same events
+    B/event             bytes of peak memory per event in the files
+    M instr.            millions of instructions, counted by valgrind where it is installed, up to 100 MB
 """
 import collections
 import concurrent.futures
@@ -34,20 +34,21 @@ GENERATOR = os.path.join(ROOT, "tests", "generators", "generate_bench.py")
 EXTENSION = os.path.abspath(os.environ.get("TRACEDIFF") or os.path.join(ROOT, "dist", "tracediff.so"))
 AWKWARD = ("line", "pretty", "shuffled", "escaped", "tids")
 SNAPSHOTS = os.path.join(ROOT, "tests", "generators", "generate_memory.py")
-EVENTS = {"small": 3_000, "medium": 300_000, "large": 3_000_000}    # of a snapshot, with 60 frames each
-MOST = 3            # times the CPU time of `plain` that an awkward case may take
+EVENTS = {"small": 3_000, "medium": 300_000, "large": 3_000_000}    # per snapshot, with 60 frames each
+MOST = 3            # limit for a hard case, as a multiple of the CPU time of `plain`
 COUNTED = 100e6     # bytes of JSON up to which instructions are counted
 SIZES = {"small": (0.3, 1, 4, 0), "medium": (35, 350, 16, 0), "large": (35, 350, 16, 1000)}
 DECOMPRESSORS = {"zcat": ["zcat"], "igzip": ["igzip", "-dc"], "libdeflate": ["libdeflate-gunzip", "-c"]}
 
-# files: the facts of each file of the case; answer: what the query must give, or None.
+# files: the facts of each file of the case; answer: the expected result of the query, or None.
 Case = collections.namedtuple("Case", "name folders query answer files")
 Cost = collections.namedtuple("Cost", "cpu wall peak output")     # s, s, bytes
 
 
 def run(command):
-    """What a command costs, as a whole process, and what sqlite3 prints. The peak is at least that of this process,
-    about 14 MB."""
+    """The cost of a command, as a whole process, and sqlite3's output. The peak is at least this process's own, about
+    14 MB.
+    """
     start = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.PIPE if command[0] == "sqlite3" else subprocess.DEVNULL,
                                stderr=subprocess.PIPE)
@@ -61,7 +62,7 @@ def run(command):
 
 
 def generated(folder, *files):
-    """The facts of traces, which are generated unless they are there: a path in the folder, and options."""
+    """The facts of traces, given as path in the folder and options; missing ones are generated."""
     def one(file):
         path, options = os.path.join(folder, file[0]), map(str, file[1:])
         if not os.path.exists(path + ".facts") or os.path.getmtime(path + ".facts") < os.path.getmtime(GENERATOR):
@@ -113,8 +114,9 @@ def cases(size, folder):
 
 
 def measure_snapshot(size, folder):
-    """A row of the table of snapshots: tracediff and pickle.load, in turns. Exits if the peak is wrong, or a limit is
-    exceeded."""
+    """A row in the table of snapshots: tracediff and pickle.load, in turns. Exits if the peak is wrong, or if a limit
+    is exceeded.
+    """
     path = os.path.join(folder, "snapshot", "rank0.pickle")
     facts = path + ".facts"
     if not os.path.exists(facts) or os.path.getmtime(facts) < os.path.getmtime(SNAPSHOTS):
@@ -141,7 +143,7 @@ def measure_snapshot(size, folder):
 
 
 def facts_of(path):
-    """The size and the number of events of a trace that was not generated here."""
+    """Size and number of events of a trace that was not generated here."""
     answer = run(sqlite(f"SELECT json_size || ' ' || events FROM trace_files('{path}')")).output.split()
     return {"path": path, "bytes": int(answer[0]), "events": int(answer[1])}
 
@@ -155,7 +157,7 @@ def installed(programs):
 
 
 def best(programs, rounds):
-    """The best CPU and wall time of each program, in alternating runs."""
+    """The best CPU and wall time of each program over alternating runs."""
     costs = collections.defaultdict(list)
     for _ in range(rounds):
         for name, command in programs.items():
@@ -189,9 +191,9 @@ PERFETTO = "SELECT name, count(*), sum(dur) FROM slice GROUP BY 1;\n"
 
 
 def others(case, folder):
-    """Programs that count the X events of each name in both sides of a pair, and sum up their durations."""
+    """Programs that count the X events of each name in both sides of a pair, and sum their durations."""
     paths = [file["path"] for file in case.files]
-    texts = [os.path.join(folder, f"pair{side}.json") for side in range(2)]     # SQLite's functions read no gzip
+    texts = [os.path.join(folder, f"pair{side}.json") for side in range(2)]     # SQLite's functions cannot read gzip
     for path, text in zip(paths, texts):
         with gzip.open(path) as packed, open(text, "wb") as file:
             shutil.copyfileobj(packed, file)
@@ -214,7 +216,7 @@ def others(case, folder):
 
 
 def figure(value):
-    """Three digits or so."""
+    """About three digits."""
     if value is None or isinstance(value, str):
         return value or ""
     return f"{value:,.{3 if value < 1 else 2 if value < 10 else 0}f}"

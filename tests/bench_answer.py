@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""What an answer costs beside reading: the CPU time of trace_summary, of its parts and of the page, by that of
-trace_diff.
+"""The cost of an answer without reading: CPU time of trace_summary, of its parts and of the page, divided by
+trace_diff's.
 
-usage: bench_answer.py [CONTROL TEST [RANK]]     default: HTA's pair, in the folder that CORPUS names
+    usage: bench_answer.py [CONTROL TEST [RANK]]     default: HTA's pair, in the folder CORPUS
 
-Each is asked in a new sqlite3, seven times in turn; the best counts.
+Each query runs in a new sqlite3, seven times in turn, and the best run counts.
 """
 import os
 import subprocess

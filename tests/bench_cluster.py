@@ -1,12 +1,11 @@
 #!/usr/bin/python3
-"""What examples/cluster costs: a rank's shard, the merge of many, and the path of the job; and by that, of 10,000
-ranks.
+"""The cost of examples/cluster: a rank's shard, the merge of many, and the job's path, extrapolated to 10,000 ranks.
 
-usage: bench_cluster.py [MEGABYTES [RANKS]]     default: 35 MB of JSON a rank, two runs of 500 ranks
+    usage: bench_cluster.py [MEGABYTES [RANKS]]     default: 35 MB of JSON per rank, two runs of 500 ranks
 
-The traces of one rank are generated as in `make bench`, and 100 collectives per step are added to their shards. The
-shards of the other ranks are copies with another rank, which start their collectives at other times: to make them would
-cost what the first cost. The path is asked for in the file of the first rank; the answers of the others are copies.
+The traces of one rank are generated like in `make bench`, and 100 collectives per step are added to their shards. The
+shards of the other ranks are copies with another rank, whose collectives start at other times; creating them would cost
+as much as the first. The path is queried in the first rank's file; the answers of the others are copies.
 """
 import contextlib
 import os
@@ -27,7 +26,7 @@ def measure(*command):
     begin = time.monotonic()
     process = subprocess.Popen([sys.executable, SHARDS, *command], stdout=subprocess.DEVNULL)
     _, status, after = os.wait4(process.pid, 0)
-    if os.waitstatus_to_exitcode(status) not in (0, 3):  # 3: ranks of the world are missing
+    if os.waitstatus_to_exitcode(status) not in (0, 3):  # 3: ranks of the job are missing
         sys.exit(f"{' '.join(command)} failed")
     return after.ru_utime + after.ru_stime, time.monotonic() - begin, after.ru_maxrss / 1024
 
@@ -41,7 +40,7 @@ def edit(path, *statements):
 
 
 def add_collectives(shard):
-    """Each of them is exposed, and ends at the same time on all ranks."""
+    """Adds exposed collectives that end at the same time on all ranks."""
     edit(shard, ("""WITH RECURSIVE n(value) AS (VALUES (1) UNION ALL SELECT value + 1 FROM n WHERE value < 100)
                     INSERT INTO job_rows
                     SELECT side, NULL, kinds.column1, rank, CASE kinds.column1 WHEN 'collective' THEN iteration END,
@@ -62,7 +61,7 @@ def renumber(shard, rank):
 
 
 def measure_path(folder, merged, traces, ranks):
-    """Asks the first ranks, and adds the answers of all. Says what that costs."""
+    """Queries the first ranks, and adds all answers. Prints the cost."""
     shards, asks = os.path.join(folder, "shards"), [measure("ask", merged, os.path.join(folder, "shards"), trace)
                                                     for trace in traces]
     with contextlib.closing(sqlite3.connect(merged)) as db:

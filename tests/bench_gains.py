@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""What a simulation costs once a trace is read: CPU time of trace_what_if and trace_gains, of generated traces.
+"""The cost of a simulation after a trace is read: CPU time of trace_what_if and trace_gains on generated traces.
 
-usage: bench_gains.py [FOLDER [MB ...]]      FOLDER, build/bench/gains by default, keeps the traces
+    usage: bench_gains.py [FOLDER [MB ...]]      FOLDER, build/bench/gains by default, keeps the traces
 
-Each size is a process of its own, which reads the trace and then asks; the best of three counts. "graph" is
-trace_what_if without a change: finding what waits for what, and going through it once. "simulation" is what a change
-costs more, which goes through it once more. Of its own sizes, it fails if the largest trace takes longer than MOST, or
-if its events cost more than STEEPEST times those of the smallest.
+Each size has its own process, which reads the trace and then runs the queries; the best of three counts. "graph" is
+trace_what_if without a change: it finds the dependencies and goes through them once. "simulation" is the additional
+cost of a change, one more pass. With the default sizes, it fails if the largest trace takes longer than MOST, or if its
+events cost more than STEEPEST times the smallest trace's.
 """
 import os
 import resource
@@ -19,7 +19,7 @@ from support import connect
 SIZES = (88, 175, 350)  # MB of JSON: the last has a million events
 ROUNDS = 3
 MOST = {"simulation": 0.5, "trace_gains": 10}  # CPU seconds
-STEEPEST = 2  # how much more an event may cost in the largest trace than in the smallest
+STEEPEST = 2  # limit on the cost per event in the largest trace, as a multiple of the smallest
 ASKED = {"graph": "trace_what_if(?, '[]')", "changed": "trace_what_if(?, '[{\"what\": \"device\", \"factor\": 0.5}]')",
          "trace_gains": "trace_gains(?)"}
 
@@ -30,7 +30,7 @@ def seconds():
 
 
 def ask(path):
-    """Prints the CPU seconds of each question, after a first one that reads the trace."""
+    """Prints the CPU seconds of each query, after a first one that reads the trace."""
     db = connect()
     db.execute("SELECT count(*) FROM trace_step_time(?, NULL, 'all')", (path,)).fetchall()
     for question in ASKED.values():

@@ -1,23 +1,23 @@
 #!/usr/bin/python3
-"""Whether two builds answer alike: all columns of the functions of the answer, and the report, over a thousand pairs of
+"""Compares the answers of two builds: all columns of the answer's functions, and the report, over a thousand pairs of
 traces.
 
-usage: compare_answers.py OLD.so NEW.so [--jobs N] [--only PATTERN] [--functions a,b] [--quick] [--shown N]
+    usage: compare_answers.py OLD.so NEW.so [--jobs N] [--only PATTERN] [--functions a,b] [--quick] [--shown N]
 
---jobs N         so many processors (default 2)
---only PATTERN   pairs whose label has this regular expression; --list prints the labels
---functions a,b  only these functions
---quick          some 60 pairs, in less than a minute
---shown N        so many differences of a kind are printed in full (default 1)
---keep FOLDER    where the made pairs stay, each in the folder of its label
+    --jobs N         number of processors (default 2)
+    --only PATTERN   pairs whose label matches this regular expression; --list prints the labels
+    --functions a,b  only these functions
+    --quick          about 60 pairs, in less than a minute
+    --shown N        number of differences of a kind to print in full (default 1)
+    --keep FOLDER    keeps the generated pairs there, each in the folder of its label
 
-Pairs are those of examples/, of the folders that CORPUS names (every trace beside itself, and beside the next one), of
-PAIRS (folders, between colons, in which a folder has `control` and others beside it), and of generate_answers.py.
+Pairs come from examples/, the folders in CORPUS (every trace beside itself, and beside the next one), PAIRS (folders,
+separated by colons, in which a folder has `control` and others beside it), and generate_answers.py.
 
-Columns, types, texts and errors are equal, but for columns after those of OLD; REALs may differ by 1e-9 of themselves.
-JSON is compared by value, the report by element and by value of what it embeds. A process that dies, or takes longer
-than a question may take, gives another answer. Each build is loaded in processes of its own. INTENDED lists the
-differences that are meant; exit status 1 if there are others. Ends with the CPU seconds of each function.
+Columns, types, texts and errors must be equal, except for columns after OLD's; REALs may differ by a relative 1e-9.
+JSON is compared by value; the report by element, and its embedded data by value. A process that dies, or exceeds the
+time limit of a query, counts as another answer. Each build is loaded in its own processes. INTENDED lists the intended
+differences; others give exit status 1. It ends with the CPU seconds of each function.
 """
 import argparse
 import collections
@@ -45,8 +45,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 sys.path[:0] = sorted(glob.glob(os.path.join(HERE, "*", "")))
 
-# (function, column or a function of the difference, why). A column is as differences are listed: `text`, `json.causes[]
-# .words`, `html/pre`; '*' stands for any function or column.
+# (function, column or a function of the difference, reason). Columns are written like in the list of differences:
+# `text`, `json.causes[].words`, `html/pre`; '*' stands for any function or column.
 INTENDED = [
     ("trace_comparability", lambda it: it.column in ("control_value", "test_value") and it.new == f"1-{it.old}",
      "steps 1 to 12 were said to be 12"),
@@ -93,16 +93,17 @@ INTENDED = [
 
 FUNCTIONS = ("trace_verdict", "trace_comparability", "trace_clock_factor", "trace_host_factor", "trace_summary",
              "trace_brief", "trace_diff_report")
-READING = "(reading)"  # asked first of each pair: what it costs is not the answer's
-LONGEST = float(os.environ.get("SLACK") or 1) * 120  # seconds a question may take
+READING = "(reading)"  # the first query of each pair, whose cost is not the answer's
+LONGEST = float(os.environ.get("SLACK") or 1) * 120  # time limit of a query, in seconds
 TOLERANCE = 1e-9
-NEAR_ZERO = 1e-9  # of units that have up to 9 digits: what sums in another order leave
+NEAR_ZERO = 1e-9  # for units with up to 9 digits: rounding of sums in another order
 DIED = "a process that died"
 
 
-# ---- what is asked ---------------------------------------------------------------------------------------------------
+# ---- queries
+# ------------------------------------------------------------------------------------------------------------
 
-# What is asked of every pair, and of pairs of examples; by name, as far as a function has such an argument.
+# Arguments for every pair, and for pairs of examples; by name, if a function has such an argument.
 PLAIN = [{}]
 SHORT = [{}, {"gains": 0}, {"control_rank": "all", "test_rank": "all"},
          {"control_iteration": "all", "test_iteration": "all"}, {"clock": "host"}]
@@ -127,7 +128,7 @@ TOGETHER = [{"control_rank": "all", "test_rank": "all", "control_iteration": "al
             {"control_iteration": "first", "test_iteration": "first", "control_untraced": 1, "test_untraced": 2}]
 HALF = SHORT + RANKS[1:5] + ITERATIONS[1:6] + OTHERS[5:7] + STEPS[2:4] + TOGETHER[:2]
 ALL = PLAIN + RANKS + ITERATIONS + OTHERS + STEPS + TOGETHER
-# Asked of few pairs: each column by itself, and what stops early or is read beside another.
+# For few pairs: each column alone, and queries that stop early or run beside another.
 NARROWLY = ("examples/gpu", "examples/serving", "examples/gains/loop", "examples/gains/rank_operator")
 NARROW = ("SELECT {column} FROM {call}", "SELECT count(*) FROM {call}", "SELECT * FROM {call} LIMIT 1",
           "SELECT a.*, b.* FROM {call} AS a JOIN {call} AS b ON a.rowid = b.rowid")
@@ -146,7 +147,7 @@ class Pair:
 
 
 def beside(root):
-    """(label, control, test) of every folder below that has `control`, and of those beside it; also of files."""
+    """(label, control, test) for every folder with `control` below, and its neighbours; also for files."""
     for folder, folders, files in sorted(os.walk(root)):
         of_files = [[file for file in sorted(files) if file.startswith(f"{side}.")] for side in ("control", "test")]
         control = "control" if "control" in folders else next(iter(of_files[0]), None)
@@ -159,7 +160,7 @@ def beside(root):
 
 
 def pairs_of_examples():
-    # as they are given in the documents: relative to the root, which is the current folder
+    # like in the documents: relative to the root, which is the current folder
     for label, control, test in beside("examples"):
         label = f"examples/{label}"
         in_full = re.match(r"examples/(gpu|serving|gains/(loop|hidden)|gloo/two|h200/graphs)", label)
@@ -249,7 +250,8 @@ def all_pairs(folder, wanted, is_quick):
             yield Pair(f"{label}/swapped", test, control, PLAIN)
 
 
-# ---- a build in a process of its own ---------------------------------------------------------------------------------
+# ---- a build in its own process
+# ------------------------------------------------------------------------------------------
 
 def send(pipe, message):
     content = pickle.dumps(message)
@@ -267,7 +269,7 @@ def receive(pipe):
 
 
 def work(extension):
-    """What a process does: answers statements with (columns, rows, error, CPU seconds)."""
+    """The work of a process: answers statements with (columns, rows, error, CPU seconds)."""
     db = sqlite3.connect(":memory:")
     db.text_factory = lambda content: content.decode("utf-8", "surrogateescape")
     db.enable_load_extension(True)
@@ -288,7 +290,7 @@ def work(extension):
 
 
 class Build:
-    """A process that has loaded a build; another one after it has died."""
+    """A process that has loaded a build; it is replaced if it dies."""
 
     def __init__(self, extension):
         self.extension, self.process = extension, None
@@ -329,7 +331,7 @@ class Build:
 # ---- comparing -------------------------------------------------------------------------------------------------------
 
 def kind_of(old, new):
-    """How two values differ; None if they do not."""
+    """The kind of difference between two values, or None."""
     if old is None or new is None:
         return None if old is new else "NULL before" if old is None else "NULL now"
     if type(old) is not type(new):
@@ -346,7 +348,7 @@ def kind_of(old, new):
 
 
 def differing(old, new, path):
-    """(path, kind, old, new) where two values of JSON differ."""
+    """(path, kind, old, new) for each difference between two values of JSON."""
     if isinstance(old, dict) and isinstance(new, dict):
         if list(old) != list(new):
             yield (path, "order of keys" if set(old) == set(new) else "keys", list(old), list(new))
@@ -375,7 +377,7 @@ def differing_json(old, new, path):
 
 
 class Page(html.parser.HTMLParser):
-    """A page as lists of (element, what it says): texts, attributes and embedded JSON. Styles and code are left out."""
+    """A page as lists of (element, content): texts, attributes and embedded JSON, without styles and code."""
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
@@ -405,7 +407,7 @@ class Page(html.parser.HTMLParser):
 
 
 def differing_pages(old, new):
-    """By element, in the order of the page; what is said twice is told once."""
+    """Differences by element, in page order; repeated content is reported once."""
     old, new = Page(old), Page(new)
     if len(old.data) != len(new.data):
         yield "html/data", "length", len(old.data), len(new.data)
@@ -432,7 +434,7 @@ def differing_pages(old, new):
 
 
 def aligned(rows, new_rows):
-    """Pairs of numbers of rows that are about the same, by their texts; the numbers of the others on either side."""
+    """Pairs of row numbers that are about the same, by their texts, and the unpaired numbers on either side."""
     def texts(row):
         return tuple(re.sub(r"[\d.,+-]+", "#", value) for value in row if isinstance(value, str))
 
@@ -479,7 +481,8 @@ def differences(old, new):
                 yield number, column, kind, was, now
 
 
-# ---- asking both -----------------------------------------------------------------------------------------------------
+# ---- querying both
+# -------------------------------------------------------------------------------------------------------
 
 class Difference:
     def __init__(self, pair, function, given, row, column, kind, old, new):
@@ -504,7 +507,7 @@ class Comparison:
         self.paths, self.functions, self.arguments, self.shown = (old, new), functions, arguments, shown
         self.lock = threading.Lock()
         self.seconds = {name: [0.0, 0.0] for name in (READING, *functions)}
-        self.seconds_of = collections.Counter()  # by what pairs are of
+        self.seconds_of = collections.Counter()  # by kind of pair
         self.asked, self.pairs, self.both_died, self.broken = 0, 0, [], None
         self.groups = collections.defaultdict(list)
 
@@ -554,7 +557,7 @@ class Comparison:
             while (pair := waiting.get()) is not None:
                 try:
                     self.ask(builds, pair)
-                except Exception:  # of this program: the other pairs are asked all the same
+                except Exception:  # in this program; other pairs continue
                     self.broken = f"{pair.label}: {traceback.format_exc()}"
                 with self.lock:
                     self.pairs += 1
@@ -570,7 +573,7 @@ class Comparison:
         try:
             for pair in pairs:
                 waiting.put(pair)
-        except Exception:  # what makes pairs failed: those that there are count
+        except Exception:  # a generator failed; existing pairs count
             self.broken = traceback.format_exc()
         for _ in threads:
             waiting.put(None)
@@ -578,7 +581,7 @@ class Comparison:
             thread.join()
 
     def conclude(self):
-        """Prints the kinds of differences, and the times. Whether all differences are intended."""
+        """Prints the kinds of differences and the times. Returns whether all differences are intended."""
         print(f"{self.pairs} pairs, {self.asked} questions to each build")
         for label, name, given in self.both_died:
             print(f"neither build answers: {label}  {name}{given}")

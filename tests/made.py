@@ -13,7 +13,7 @@ ABSENT = object()
 
 
 def event(name, ts, dur, **fields):
-    """An X event of thread 1 of process 1; fields replace these, or take one out with ABSENT."""
+    """An X event of thread 1 of process 1; fields replace the defaults, or remove one with ABSENT."""
     made = {"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": ts, "dur": dur, **fields}
     return {key: value for key, value in made.items() if value is not ABSENT}
 
@@ -31,12 +31,14 @@ def kernel(name, ts, dur, correlation, stream=7):
 
 
 def document(*events, **keys):
-    """A trace; the keys stand before its events."""
+    """A trace; `keys` come before its events."""
     return {**keys, "traceEvents": list(events)}
 
 
 def run(steps=3, slower=1, extra=()):
-    """A trace of a few steps, each with two operators, of which one launches a kernel; and an operator after them."""
+    """A trace of a few steps, each with two operators, one of which launches a kernel, and another operator after
+    them.
+    """
     events = []
     for number in range(steps):
         at = 1000 * number
@@ -47,9 +49,10 @@ def run(steps=3, slower=1, extra=()):
 
 
 def write_halves(names=20, steps=3):
-    """Jobs `control` and `test` of two ranks, the second of which all wait for. In steady steps each kernel takes
-    longer in test, on rank 0 by exactly half of what it does on rank 1 (Q8.1), in other pieces a step."""
-    chance, durations = random.Random(1), {}  # ns, by side and rank: those of the kernels of a step
+    """Jobs `control` and `test` of two ranks, where all wait for the second. In steady steps each kernel takes longer
+    in test, on rank 0 by exactly half as much as on rank 1 (Q8.1), in different pieces per step.
+    """
+    chance, durations = random.Random(1), {}  # ns by side and rank, for the kernels of a step
     for number in range(names):
         control, test = ([chance.randrange(20000, 40000) for _ in range(steps)] for _ in range(2))
         test[0] += max(0, sum(control) - sum(test)) + 3000
@@ -73,7 +76,7 @@ def write_halves(names=20, steps=3):
 
 
 def write(path, content):
-    """Writes bytes, text or a document; gzip if the name says so. Returns the path."""
+    """Writes bytes, text or a document, with gzip if the name says so. Returns the path."""
     if not isinstance(content, (bytes, str)):
         content = json.dumps(content)
     if isinstance(content, str):
@@ -97,10 +100,10 @@ def write_big(path, megabytes, phase="X"):
 
 
 class InFolder(unittest.TestCase):
-    """Each test has a connection, and a folder of its own that is the current one."""
+    """Each test has a connection, and its own folder as the current one."""
 
     def setUp(self):
-        place = tempfile.TemporaryDirectory(ignore_cleanup_errors=os.name == "nt")  # which keeps files that are open
+        place = tempfile.TemporaryDirectory(ignore_cleanup_errors=os.name == "nt")  # which keeps open files
         self.addCleanup(place.cleanup)
         self.addCleanup(os.chdir, os.getcwd())
         os.chdir(place.name)
@@ -116,12 +119,12 @@ class InFolder(unittest.TestCase):
         return self.rows(sql, *arguments)[0][0]
 
     def order(self, function):
-        """What ends an error about an argument that may have been given by position."""
+        """The end of an error about an argument that may have been passed by position."""
         return "; the arguments are " + ", ".join(name for name, in self.rows(
             "SELECT name FROM tracediff_columns(?) WHERE kind = 'argument'", function))
 
     def assert_error(self, message, sql, *arguments):
-        """The whole message, and that the connection goes on."""
+        """Asserts the whole message, and that the connection still works."""
         with self.assertRaises(sqlite3.Error, msg=sql) as raised:
             self.rows(sql, *arguments)
         self.assertEqual(str(raised.exception), message, sql)

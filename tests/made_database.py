@@ -1,5 +1,5 @@
-"""A small export of Nsight Systems, made for a test; pages of a database as bytes; and what a folder looks like before
-and after something was read there.
+"""A small export of Nsight Systems for tests, database pages as bytes, and the state of a folder before and after
+reading.
 """
 import contextlib
 import ctypes
@@ -33,7 +33,7 @@ NAMES = ["cudaLaunchKernel_v7000", "void gemm<float>(int)", "relu", "aten::mm, s
          "cudaMemcpyAsync_v3020"]
 
 
-# What a column may hold besides what it should.
+# Unexpected values for a column.
 ODD = [-2 ** 63, 2 ** 63 - 1, -1, 0, 1, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 53 + 1, 1.5, -1e300, float("inf"), None, "",
        "12", "-12", " 12", "12 ", "+12", "0x10", "1e3", "012", "9223372036854775807", "9223372036854775808",
        "-9223372036854775808", "-9223372036854775809", "1" * 1000, "x", "a\0b", "\udc80", b"", b"12", b"\xff" * 9]
@@ -41,7 +41,7 @@ ODD = [-2 ** 63, 2 ** 63 - 1, -1, 0, 1, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 53 +
 
 @contextlib.contextmanager
 def opened(path):
-    """A connection that is closed, and commits if nothing went wrong."""
+    """A connection that is closed at the end, and commits if nothing failed."""
     db = sqlite3.connect(path)
     try:
         db.execute("PRAGMA synchronous = OFF")
@@ -78,7 +78,7 @@ def rows_of(table, steps):
 
 
 def fill(db, steps=4, tables=tuple(TABLES), columns=None):
-    """Makes the tables; `columns` replaces those of some, whose rows are then given by name."""
+    """Creates the tables; `columns` replaces the columns of some, whose rows are then given by name."""
     for table in tables:
         db.execute(f'CREATE TABLE "{table}" ({(columns or {}).get(table, TABLES[table])})')
         insert(db, table, rows_of(table, steps))
@@ -103,7 +103,7 @@ def export(path, steps=4, pragmas=(), **options):
 
 
 def edited(source, path, *statements):
-    """A copy of a database after some statements, which may also edit the schema's own table. Returns the path."""
+    """A copy of a database after some statements, which can also edit the schema table. Returns the path."""
     shutil.copyfile(source, path)
     db = sqlite3.connect(path)
     db.create_function("made_up", -1, lambda *_: 1, deterministic=True)
@@ -116,7 +116,7 @@ def edited(source, path, *statements):
 
 
 def changed(source, path, *changes):
-    """A copy of a file with bytes changed: (position, bytes). Returns the path."""
+    """A copy of a file with changed bytes: (position, bytes). Returns the path."""
     with open(source, "rb") as file:
         content = bytearray(file.read())
     for at, new in changes:
@@ -139,7 +139,7 @@ def varint(number):
 
 
 def page(kind, cells, size=4096, right=None):
-    """A page of a tree: 13 is a leaf of a table, 5 an interior one, whose last child is `right`."""
+    """A page of a tree: 13 is a leaf of a table, 5 an interior page, whose last child is `right`."""
     head = 12 if right else 8
     content, pointers, at = bytearray(size), b"", size
     for cell in cells:
@@ -154,7 +154,7 @@ def page(kind, cells, size=4096, right=None):
 
 
 def add_pages(path, pages):
-    """Appends pages to a database and says so in its header. The first has the number that `next_page` gave."""
+    """Appends pages to a database and updates its header. The first page has the number from `next_page`."""
     with open(path, "r+b") as file:
         file.seek(0, os.SEEK_END)
         file.write(b"".join(pages))
@@ -174,7 +174,7 @@ def write_page(path, number, content):
         file.write(content)
 
 
-# What a reader must leave as it was.
+# What a reader must leave unchanged.
 
 MASK = {"attributes": 0x4, "closed after writing": 0x8, "modified": 0x2, "created": 0x100, "deleted": 0x200,
         "moved away": 0x40, "moved here": 0x80, "deleted itself": 0x400, "moved itself": 0x800}
@@ -182,7 +182,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class Watch:
-    """inotify: what happens to the files of a folder."""
+    """Watches the files of a folder with inotify."""
 
     def __init__(self, folder):
         self.file = LIBC.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -207,7 +207,7 @@ class Watch:
 
 
 class NoWatch:
-    """Of Windows."""
+    """The same for Windows, where it does nothing."""
 
     def seen(self):
         return []
@@ -217,7 +217,7 @@ class NoWatch:
 
 
 def listing(folder):
-    """Everything about the files below a folder but when they were read."""
+    """Everything about the files below a folder except their access times."""
     found = {}
     for where, folders, files in os.walk(os.fsencode(folder)):
         for path in [where, *(os.path.join(where, name) for name in folders + files)]:
@@ -241,7 +241,9 @@ def threads():
 
 @contextlib.contextmanager
 def untouched(test, folder="."):
-    """Nothing in a folder is made, changed or deleted meanwhile; no file stays open, and no thread stays."""
+    """Asserts that nothing in a folder is created, changed or deleted in the meantime, and that no file or thread stays
+    open.
+    """
     watch = Watch(folder) if os.name != "nt" else NoWatch()
     before, files, count = listing(folder), open_files(), threads()
     try:

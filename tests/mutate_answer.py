@@ -1,19 +1,18 @@
 #!/usr/bin/python3
-"""Whether the tests notice that a threshold of the answer is another: each one a third more and a third less, one at a
-time, in a copy of the tree.
+"""Tests the tests: changes each threshold of the answer by a third up and down, one at a time, in a copy of the tree.
 
-usage: mutate_answer.py [--only PATTERN] [--place FOLDER] [--header FILE] [--list] [MODULE ...]
+    usage: mutate_answer.py [--only PATTERN] [--place FOLDER] [--header FILE] [--list] [MODULE ...]
 
-MODULE           modules of tests, asked in this order until one fails (default: those of the answer)
---only PATTERN   constants whose name has this regular expression
---place FOLDER   of the copy, its build and the results (default build/mutants)
---header FILE    what has the constants (default ext/analysis/answer/thresholds.h)
---list           prints what would be changed to what
+    MODULE           test modules, run in this order until one fails (default: the answer's)
+    --only PATTERN   constants whose name matches this regular expression
+    --place FOLDER   the folder of the copy, its build and the results (default build/mutants)
+    --header FILE    the file with the constants (default ext/analysis/answer/thresholds.h)
+    --list           prints the changes
 
 A constant is a line `#define NAME value` or `NAME = value` of an enum; its rule is the comment after it. A value is an
-integer, a real or a fraction. Ends with a table for README.md; exit status 1 if a change survives, or if a value could
-not be read. What is known is not asked again: what a test noticed as long as the code is the same, what survived as
-long as the tests are, too. SLOW, CORPUS and GOLDEN are given to the tests; without SLOW, slow ones are left out.
+integer, a real or a fraction. It ends with a table for README.md, and exit status 1 if a change survives or a value
+cannot be read. Known results are reused: detections while the code is unchanged, survivals while the tests are
+unchanged, too. SLOW, CORPUS and GOLDEN apply to the tests; without SLOW, slow ones are left out.
 """
 import argparse
 import fractions
@@ -31,9 +30,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HEADER = os.path.join("ext", "analysis", "answer", "thresholds.h")
 MODULES = ["thresholds*", "brief", "summary", "verdict", "comparability", "clock_factor", "host_factor", "mostly",
            "whole", "first_calls"]
-# (constant, 'more' or 'less'): why no answer can differ.
+# (constant, 'more' or 'less'): the reason why no answer can differ.
 EQUAL = {}
-LONGEST = 900  # seconds that a module may take
+LONGEST = 900  # time limit of a module, in seconds
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 VALUE = rf"\(?{NUMBER}[uUlLfF]*(?:\s*/\s*{NUMBER}[uUlLfF]*)?\)?"
 DEFINED, ASSIGNED = r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(%s)[ \t]*$", r"\b(\w+)[ \t]*=[ \t]*(%s)[ \t]*(?=[,;}\n])"
@@ -47,12 +46,12 @@ class Constant:
 
 
 def masked(text):
-    """The text with blanks for comments."""
+    """The text with comments blanked."""
     return re.sub(r"/\*.*?\*/|//[^\n]*", lambda comment: re.sub(r"[^\n]", " ", comment[0]), text, flags=re.DOTALL)
 
 
 def constants(text):
-    """Those of a header, and the names of what has another value and does not follow from them."""
+    """The constants of a header, and the names of constants with other values that do not follow from them."""
     code, made = masked(text), []
     for found in CONSTANT.finditer(code):
         of = 1 if found[1] else 3
@@ -65,7 +64,7 @@ def constants(text):
 
 
 def spelt(value, of):
-    """A fraction as a literal like another one: an integer stays one, a real has a point."""
+    """A fraction as a literal in the style of another one: an integer stays one, a real has a point."""
     if re.fullmatch(r"[-+]?\d+[uUlL]*", of):
         return str(int(value)) + re.sub(r"[-+\d]", "", of)
     text = repr(float(value))
@@ -73,12 +72,12 @@ def spelt(value, of):
 
 
 def changed(value, direction):
-    """The value a third more or less, at least by 1; None if there is none."""
+    """The value changed by a third up or down, at least by 1; None if that is impossible."""
     inner = value.strip("()")
     above, *below = re.split(r"\s*/\s*", inner)
     factor = fractions.Fraction(4 if direction == "more" else 2, 3)
     number = fractions.Fraction(re.sub(r"[uUlLfF]", "", above))
-    if below:  # integers divide as integers: 2 / 3 is 8 / 9 then
+    if below:  # integers divide as integers, so 2 / 3 becomes 8 / 9
         made = f"{spelt(number * factor.numerator, above)} / " + spelt(
             fractions.Fraction(re.sub(r"[uUlLfF]", "", below[0])) * 3, below[0])
     elif re.fullmatch(r"[-+]?\d+[uUlL]*", above):
@@ -94,7 +93,7 @@ def changed(value, direction):
 
 
 def files_of_tree(root):
-    """Paths of what git would take, or of all but what is built where there is no repository."""
+    """Paths of files that git would add; without a repository, of all but build outputs."""
     listed = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard"], capture_output=True,
                             text=True)
     is_own = subprocess.run(["git", "-C", root, "rev-parse", "--show-toplevel"], capture_output=True, text=True)
@@ -113,7 +112,7 @@ def read(path):
 
 
 def brought(root, copy, paths):
-    """Makes the copy the same as the tree; what is the same already stays, so that little is built again."""
+    """Makes the copy equal to the tree; equal files stay, so little is rebuilt."""
     for path in paths:
         source, target = os.path.join(root, path), os.path.join(copy, path)
         if not os.path.exists(target) or read(source) != read(target):
@@ -131,7 +130,7 @@ def digest(root, paths):
 
 
 def build(copy):
-    """What the compiler said, if it failed."""
+    """The compiler's output, if it failed."""
     made = subprocess.run(["make", "--no-print-directory", "OPTIMIZE=-O1", "all"], cwd=copy, capture_output=True,
                           text=True)
     errors = [line for line in (made.stdout + made.stderr).splitlines() if "error" in line or "Error" in line]
@@ -139,7 +138,7 @@ def build(copy):
 
 
 def first_failure(copy, modules):
-    """(module, test) of the first test that fails; None if none does."""
+    """(module, test) of the first test that fails, or None."""
     given = {"SLOW": "skip", **os.environ, "TRACEDIFF": os.path.join(copy, "dist", "tracediff.so")}
     for module in modules:
         try:
@@ -167,7 +166,7 @@ class Mutants:
         self.results = os.path.join(place, "results.json")
         self.known = json.loads(read(self.results)) if os.path.exists(self.results) else {}
         self.text = read(os.path.join(ROOT, header)).decode()
-        self.caught = []  # modules, the last one that noticed a change first
+        self.caught = []  # modules, with the last successful one first
 
     def remember(self, key, **what):
         self.known[key] = {"code": self.code, "tests": self.tests, **what}
@@ -186,7 +185,7 @@ class Mutants:
             file.write(text)
 
     def begin(self):
-        """Without a change all tests pass."""
+        """Checks that all tests pass without a change."""
         if self.knows(""):
             return
         if failed := build(self.copy) or first_failure(self.copy, self.modules):
@@ -194,7 +193,7 @@ class Mutants:
         self.remember("", by=None)
 
     def ask(self, constant, direction, value):
-        """What notices that the constant has this value; None if nothing does."""
+        """The test that detects this value of the constant, or None."""
         key = f"{constant.name} {direction} {value}"
         if not (known := self.knows(key)):
             began = time.time()

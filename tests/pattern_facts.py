@@ -1,6 +1,7 @@
-"""Patterns of sql/patterns on facts by hand (DG1): which rows of the tables of facts.sql make a pattern speak, and
-which change of one of them silences it. Each number of a pattern has cases on both sides: Asking.survivors changes
-the numbers, one at a time, and tells which changes no case notices."""
+"""Patterns of sql/patterns on facts made by hand (DG1): the rows of facts.sql's tables that make a pattern match, and a
+change of one row that stops it. Each number in a pattern has cases on both sides: Asking.survivors changes the numbers
+one at a time, and finds the changes that no case detects.
+"""
 import glob
 import hashlib
 import json
@@ -39,13 +40,14 @@ OTHER = {f"{side}{of}": f"{other}{of}" for side, other in (("control", "test"), 
 SILENT = None
 ANY = object()
 TOKEN = re.compile(r"--[^\n]*|'\$[^']*\[\d+\]'|'(?:[^']|'')*'|(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
-PLACE = re.compile(r"GROUP BY (?:\d, )*$")  # of a column
+PLACE = re.compile(r"GROUP BY (?:\d, )*$")  # for a column
 UNREAD = re.compile(r"SELECT \d+\s+FROM")
 
 
 class Said:
-    """What a pattern must say: a sentence, a part of the advice (None: there is none) and the causes that it covers; of
-    each ANY, if it does not matter."""
+    """The expected result of a pattern: a sentence, a part of the advice (None: none) and the causes that it covers;
+    ANY for each that does not matter.
+    """
 
     def __init__(self, sentence=ANY, advice=ANY, owns=ANY):
         self.sentence, self.advice, self.owns = sentence, advice, owns
@@ -64,18 +66,19 @@ def said(of):
 
 
 class Case:
-    """Facts; what a pattern says of them; what it says of the swapped pair; and changes, each with what it says then.
+    """Facts, the pattern's result for them, its result for the swapped pair, and changes with their results.
 
-    A change is SQL without UPDATE, facts that replace others, or traces, for patterns that call functions. What it says
-    is SILENT, ANY, a sentence, a list of causes, Said, or two of these, for the pair and the swapped one. One alone is
-    of the pair: of the swapped one it says anything then, or nothing if it is SILENT. given: arguments of the call."""
+    A change is SQL without UPDATE, facts that replace others, or traces, for patterns that call functions. A result is
+    SILENT, ANY, a sentence, a list of causes, Said, or two of these, for the pair and the swapped one. A single result
+    applies to the pair; the swapped one may then have any result, or none after SILENT. given: arguments of the call.
+    """
 
     def __init__(self, forward, back, changes, traces=None, given=(), **facts):
         self.forward, self.back, self.changes, self.traces, self.facts = forward, back, changes, traces, facts
         self.given = dict(given)
 
     def asked(self):
-        """(what is changed, facts, SQL, traces, whether swapped, what is expected)"""
+        """(change, facts, SQL, traces, whether swapped, expected result)"""
         changes = [("", (self.forward, self.back)),
                    *(self.changes.items() if isinstance(self.changes, dict) else self.changes)]
         for number, (change, expected) in enumerate(changes):
@@ -88,7 +91,7 @@ class Case:
 
 
 def changed(number):
-    """A tenth less and more, of an integer at least one."""
+    """A tenth less and more, for an integer at least one."""
     if "." in number:
         return [repr(float(number) * factor) for factor in (0.9, 1.1)]
     step = max(1, round(int(number) / 10))
@@ -96,8 +99,9 @@ def changed(number):
 
 
 def numbers(text):
-    """(start, end, number) of those of a query: without places of columns, without 1 of SELECT 1 FROM, and of
-    texts only those of a path of JSON."""
+    """(start, end, number) for the numbers of a query, except column positions, the 1 of SELECT 1 FROM, and numbers in
+    texts other than JSON paths.
+    """
     for found in TOKEN.finditer(text):
         if found[0].startswith("'$"):
             yield from ((found.start() + each.start(1), found.start() + each.end(1), each[1])
@@ -108,8 +112,9 @@ def numbers(text):
 
 
 class Asking(InFolder):
-    """Asks the patterns of a folder of sql/patterns. CASES: {name: Case or a list of them}; EQUAL: {name: {a part of a
-    line of its query: why another number there changes no answer}}"""
+    """Runs the patterns of a folder of sql/patterns. CASES: {name: Case or a list of them}; EQUAL: {name: {a part of a
+    line of its query: why another number there changes no answer}}
+    """
 
     FOLDER, CASES, EQUAL = None, {}, {}
 
@@ -132,7 +137,7 @@ class Asking(InFolder):
                     names, values = ", ".join(row), tuple(row.values())
                 else:
                     names, values = COLUMNS[table], row
-                if table == "op":  # without times: as many ms as executions
+                if table == "op":  # without times, ms equal executions
                     values = row if len(row) == 5 else (*row, row[1] * 1000, row[2] * 1000)
                     names, values = names + ", device", (*values, "CPU")
                 if table == "launched":
@@ -144,7 +149,7 @@ class Asking(InFolder):
             self.db.execute(statement)
 
     def open(self, facts, sql, back):
-        """Makes the tables in a transaction."""
+        """Creates the tables in a transaction."""
         self.run_all("facts")
         pair = {**PAIR, **facts.get("pair", {})}
         self.db.execute(f"INSERT INTO pair({', '.join(pair)}) VALUES ({', '.join('?' * len(pair))})",
@@ -160,7 +165,7 @@ class Asking(InFolder):
         self.db.execute("UPDATE pair SET alike = ?, within = ?, even = ?", alike)
 
     def arguments(self, traces, given, back):
-        """Those of the call. A trace is a document or, of a job, a list of them."""
+        """The arguments of the call. A trace is a document or, for a job, a list of them."""
         made = []
         for trace in traces or ():
             text = json.dumps(trace)
@@ -177,8 +182,7 @@ class Asking(InFolder):
         return {key: found[OTHER.get(key, key)] for key in found} if back else found
 
     def questions(self, name):
-        """Opens the facts of each question of a pattern, one after another: (what is changed, arguments, what is
-        expected)."""
+        """Opens the facts of each query of a pattern, one after another: (change, arguments, expected result)."""
         cases = self.CASES[name]
         for case in cases if isinstance(cases, list) else [cases]:
             for change, facts, sql, traces, back, expected in case.asked():
@@ -190,7 +194,7 @@ class Asking(InFolder):
         return [row for row in self.db.execute(text, given) if row[0] is not None]
 
     def survivors(self, name):
-        """The changes of numbers of a pattern that no case notices."""
+        """The changes of a pattern's numbers that no case detects."""
         text = self.texts[name]
         left = {(text[:start].count("\n") + 1, start, number, value): text[:start] + value + text[end:]
                 for start, end, number in numbers(text) for value in changed(number)}
@@ -207,7 +211,7 @@ class Asking(InFolder):
                 for line, _, number, value in left]
 
     def check(self):
-        """Each pattern has cases, and a near miss."""
+        """Asserts that each pattern has cases, and a near miss."""
         self.assertEqual({*self.CASES, "facts", "derived"}, set(self.texts))
         for name in self.CASES:
             near = 0
@@ -222,7 +226,7 @@ class Asking(InFolder):
             self.assertGreater(near, 0, name)
 
     def check_numbers(self):
-        """A case notices each change, but for EQUAL."""
+        """Asserts that a case detects each change, except for EQUAL."""
         for name in self.CASES:
             left = self.survivors(name)
             with self.subTest(name):

@@ -1,24 +1,24 @@
 #!/usr/bin/python3
-"""Runs the tests: test_*.py in the folders of tests/, each test method one test.
+"""Runs the tests, test_*.py in the folders of tests/; each test method is one test.
 
-usage: run.py [-s] [-t] [-v] [NAME ...] [-x NAME ...]      NAME: test_diff, test_diff.Case, ...
+    usage: run.py [-s] [-t] [-v] [NAME ...] [-x NAME ...]      NAME: test_diff, test_diff.Case, ...
 
--s  only the tests that are marked as slow
--x  without the tests of the names after it
--t  ends with the tests that took longest: processor seconds, their children's included
--v  prints a line for each test
+    -s  only tests marked as slow
+    -x  without the tests of the names after it
+    -t  ends with the longest tests: CPU seconds, including child processes
+    -v  prints a line per test
 
-There are as many processes as processors: each runs a slow test, or all others of a class, and then the
-next. The tests that measure (`support.alone`) are run after all others, by one process. A process that dies
-fails the test it was running, and another one runs the rest of the class.
+There is one process per processor. Each runs a slow test, or all other tests of a class, and then the next. Tests that
+measure (`support.alone`) run last, in one process. A process that dies fails its current test, and another one runs the
+rest of the class.
 
-Ends with the line `N passed, N failed, N skipped`; and `, N waiting` if tests failed that are marked as expected to
-(`unittest.expectedFailure`): they wait for what they test. One that passes has failed, and so has one that ends with an
-error instead of an assertion. build/skipped.txt names the tests that were skipped, and
-why. Exit status 1 if anything failed.
+The last line is `N passed, N failed, N skipped`, with `, N waiting` if tests failed that are marked as expected to fail
+(`unittest.expectedFailure`), because they wait for a feature. Such a test fails if it passes, or if it ends with an
+error instead of an assertion. build/skipped.txt lists the skipped tests with the reasons. Exit status 1 means that a
+test failed.
 
-Where slow tests are left out, files are written to memory, in /dev/shm: making and deleting thousands of them takes
-a tenth of the processor time on a disk. TMPDIR asks for another folder.
+Without slow tests, files are in memory, in /dev/shm, because creating and deleting thousands of them on a disk takes a
+tenth of the CPU time. TMPDIR selects another folder.
 """
 import contextlib
 import gc
@@ -37,7 +37,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 SKIPPED = os.path.join(os.path.dirname(HERE), "build", "skipped.txt")
 MEMORY = "/dev/shm"
-ROOM = 2 ** 30  # bytes: twenty times what the quick tests need at a time
+ROOM = 2 ** 30  # bytes: twenty times the peak of the quick tests
 LONGEST = 40
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 PROCESSES = multiprocessing.get_context("fork" if hasattr(os, "fork") else "spawn")
@@ -48,18 +48,21 @@ def processor_seconds():
 
 
 def name_of(test):
-    """The name of a test, also of one that stands for a subtest."""
+    """The name of a test, also for a subtest."""
     return getattr(test, "test_case", test).id()
 
 
 def name_to_load(test):
-    """The name that a process loads it by; of a module that cannot be loaded its own, so that it fails there, too."""
+    """The name for loading it in a process; for a module that cannot be loaded, the module's, so that it also fails
+    there.
+    """
     return re.sub(r"^unittest\.loader\.\w+\.", "", test.id())
 
 
 class Telling(unittest.TestResult):
-    """Sends the outcome of each test: whether it passed, whether it failed as it is expected to, its failures and the
-    reasons why it was skipped, seconds."""
+    """Sends the outcome of each test: whether it passed, whether it failed as expected, its failures, the reasons for
+    skipping, and seconds.
+    """
 
     def __init__(self, pipe):
         super().__init__()
@@ -74,7 +77,7 @@ class Telling(unittest.TestResult):
         self.passed = True
 
     def addExpectedFailure(self, test, err):
-        """Of an assertion: an error, as of a column that is not there, would hide that nothing is tested."""
+        """Accepts only assertions: an error, such as a missing column, would hide that nothing is tested."""
         if issubclass(err[0], AssertionError):
             self.waits = True
         else:
@@ -95,22 +98,22 @@ class Telling(unittest.TestResult):
 
 
 def work(pipe, units):
-    """What a process does: runs the units, lists of names of tests, that it is told the numbers of."""
+    """The work of a process: runs the units, lists of test names, whose numbers it receives."""
     import support  # noqa: F401  tests import modules that it replaces on other platforms
     gc.freeze()
-    gc.disable()  # half of the time of the oracles goes to collections that find nothing
+    gc.disable()  # otherwise half of the oracles' time goes to collections that find nothing
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     while (asked := pipe.recv()) is not None:
         number, first = asked
         result = Telling(pipe)
         unittest.defaultTestLoader.loadTestsFromNames(units[number][first:]).run(result)
         result.passed = result.waits = False
-        result.tell(None)  # what failed or was skipped outside of its tests
-        gc.collect(0)  # of what has been made since
+        result.tell(None)  # failed or skipped outside its tests
+        gc.collect(0)  # in the objects made since
 
 
 class Worker:
-    """A process; the unit it runs, by number, and the first of its tests that is not over."""
+    """A process with its unit, by number, and the first unfinished test of that."""
 
     def __init__(self, units):
         self.pipe, end = PROCESSES.Pipe()
@@ -124,7 +127,7 @@ class Worker:
         self.send((number, first))
 
     def send(self, message):
-        with contextlib.suppress(BrokenPipeError):  # if it is dead, reading says so
+        with contextlib.suppress(BrokenPipeError):  # reading detects if it is dead
             self.pipe.send(message)
 
 
@@ -146,7 +149,7 @@ class Run:
             print(line if self.verbose else how[0].replace("o", "."), end="", flush=True)
 
     def run(self, units, processes):
-        """Runs the units, lists of tests, in this order, each in one of that many processes."""
+        """Runs the units, lists of tests, in this order, distributed over this many processes."""
         units = [list(map(name_to_load, unit)) for unit in units]
         waiting = [(number, 0) for number in range(len(units))][::-1]
         workers = []
@@ -173,7 +176,7 @@ class Run:
                     worker.send(None)
 
     def died(self, worker, units):
-        """A process has ended, as it was told to or not: what it ran has failed. Returns what is left of its unit."""
+        """A process has ended, normally or not, and its current test has failed. Returns the rest of its unit."""
         status = worker.process.exitcode
         why = f"the process ended with {f'signal {-status}' if status < 0 else f'status {status}'}"
         if worker.number is None:
@@ -181,7 +184,7 @@ class Run:
                 self.ended(None, False, False, [("run.py", f"run.py: {why} after its last test")], [], None)
             return []
         names = units[worker.number]
-        name = names[min(worker.first, len(names) - 1)]  # the last one if that was over
+        name = names[min(worker.first, len(names) - 1)]  # the last one if it had finished
         self.ended(name, False, False, [(name, f"{name}: {why}")], [], None)
         return [(worker.number, worker.first + 1)] if worker.first + 1 < len(names) else []
 
@@ -203,12 +206,12 @@ def has_mark(mark, test):
 
 
 def units_of(tests):
-    """Each class's tests: what a process runs without a break."""
+    """The tests of each class, which a process runs without a break."""
     return [list(group) for _, group in itertools.groupby(tests, type)]
 
 
 def memory():
-    """The folder whose files are kept in memory, if the tests can write and run what they need there; or None."""
+    """The folder for files in memory, if tests can write and run files there, or None."""
     if not (hasattr(os, "statvfs") and os.access(MEMORY, os.W_OK)):
         return None
     system = os.statvfs(MEMORY)
@@ -217,7 +220,7 @@ def memory():
 
 
 def list_skipped(skipped, left_out, shortened):
-    """Writes the file that names them; says where it is, and what else `make check` runs."""
+    """Writes the file of skipped tests; prints its path, and the tests that `make check` adds."""
     reasons = {}
     for name, reason in skipped:
         reasons.setdefault(reason, []).append(name)
@@ -234,7 +237,7 @@ def list_skipped(skipped, left_out, shortened):
 
 def main(arguments):
     sys.path[:0] = [HERE, *sorted(glob.glob(os.path.join(HERE, "*", "")))]
-    from support import LEFT_OUT, SHORTENED, SLOW  # which tells where the extension is
+    from support import LEFT_OUT, SHORTENED, SLOW  # it contains the path of the extension
     at = arguments.index("-x") if "-x" in arguments else len(arguments)
     arguments, without = arguments[:at], arguments[at + 1:]
     names = [a for a in arguments if a not in ("-s", "-t", "-v")]

@@ -1,15 +1,15 @@
 #!/usr/bin/python3
-"""How often a program without any intelligence names what was planted in a pair of traces, from trace_brief alone.
+"""How often a simple program finds the planted change of a pair of traces from trace_brief alone.
 
-usage: score_brief.py PLANTED [CAUSES]
+    usage: score_brief.py PLANTED [CAUSES]
 
-PLANTED is a folder of recordings with one thing planted each (PLANTED below). CAUSES is one of simulated pairs,
+PLANTED is a folder of recordings with one planted change each (PLANTED below). CAUSES is a folder of simulated pairs,
 ID/control and ID/test, with result.json: a list of {id, control_ms, ranks, causes: [{kind, rank, ok}], truth:
-[{effect_ms}]}, where ok is a pattern of names of the cause.
+[{effect_ms}]}, where ok is a pattern for names of the cause.
 
-The program says the first cause of the brief and each line of work. It is right if one of these names what was
-planted, or of several things the largest, with its class and on its rank. If causes or work are said of a pair without
-an effect, that is false. Prints the pairs that it misses and those with something false, then both rates.
+The program reports the first cause of the brief and each line of work. It is right if one of these names the planted
+change, or the largest of several, with its class and on its rank. Causes or work in a pair without an effect are false.
+It prints the missed pairs and the pairs with false reports, then both rates.
 """
 import json
 import os
@@ -18,8 +18,8 @@ import sys
 
 from support import connect
 
-# folder: what may name it. Of the last pair, rank 1 sleeps in each step: between aten::add and aten::layer_norm of its
-# forward, as its trace says; its loader takes 0.3 ms.
+# folder: names that count. In the last pair, rank 1 sleeps in each step, between aten::add and aten::layer_norm of its
+# forward, as its trace shows; its loader takes 0.3 ms.
 PLANTED = {
     "slow_loader": "DataLoader", "unfused_attn": "matmul|bmm|masked_fill|softmax",
     "python_loop": "scaled_dot_product_attention|slice|select", "item_sync": "item|_local_scalar_dense",
@@ -28,11 +28,11 @@ PLANTED = {
     "same": None, "gloo_rank1_sleeps_60ms": "DistributedDataParallel.forward"}
 CLASSES = {"kernel": "compute", "unfused": "compute", "added kernel": "compute", "copies": "memory", "network": "comm",
            "host delay": "idle", "dataloader": "idle"}
-LEAST = 0.005  # of the step: a smaller effect is none
+LEAST = 0.005  # share of the step: a smaller effect counts as none
 
 
 def said(brief):
-    """(text, class, rank) of what the program says of a brief."""
+    """(text, class, rank) of the program's reports for a brief."""
     lines = brief["causes"][:1] + brief["work"]
     return [(f"{each.get('name', '')} | {'copies: ' * (each.get('class') == 'memory')}{each['words']}",
              each.get("class"), each.get("rank")) for each in lines]
@@ -45,7 +45,7 @@ def is_named(lines, pattern, kind=None, rank=None):
 
 
 def planted_pairs(folder):
-    """(name, control, test, (pattern, kind, rank) or None) of recordings."""
+    """(name, control, test, (pattern, kind, rank) or None) for recordings."""
     for name, pattern in PLANTED.items():
         is_job = name.startswith("gloo")
         control = "gloo_control" if is_job else f"{name}/control"
@@ -65,7 +65,7 @@ def simulated_pairs(folder):
 
 
 def score(pairs):
-    """The names of pairs with an effect and without, and of these what is missed or false."""
+    """The names of pairs with an effect and without, and of missed or false ones among them."""
     db = connect()
     effects, misses, others, false = [], [], [], []
     for name, control, test, planted in pairs:

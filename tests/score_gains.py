@@ -1,14 +1,14 @@
 #!/usr/bin/python3
-"""What trace_undo and trace_what_if predict for the recordings of record_gains.py and record_gpu.py, beside what was
-recorded.
+"""The predictions of trace_undo and trace_what_if for the recordings of record_gains.py and record_gpu.py, beside the
+recorded times.
 
-usage: score_gains.py FOLDER > predicted.csv      a row for each experiment and run: us per step, mean of steady steps
-       score_gains.py --table FOLDER              the table of examples/gains.md, of runs.csv and predicted.csv in it
-       score_gains.py --gpu FOLDER, --gpu-table FOLDER    the same of recordings of a GPU
+    usage: score_gains.py FOLDER > predicted.csv      a row per experiment and run: us per step, mean of steady steps
+           score_gains.py --table FOLDER              the table of examples/gains.md, from runs.csv and predicted.csv
+           score_gains.py --gpu FOLDER, --gpu-table FOLDER    the same for recordings of a GPU
 
-undone is the step of test without the causes that are the planted thing: less what undoing each brings. applied is the
-step of control with the planted thing, which takes as long as it does in test; empty where trace_what_if has no words
-for it. On a GPU, causes are undone together: of each counts what it brings after those before it (E9.7).
+undone is the step of test minus the gains of undoing the causes that are the planted change. applied is the step of
+control with the planted change, at its length in test; it is empty where trace_what_if cannot express the change. On a
+GPU, causes are undone together, so each counts with its gain after those before it (E9.7).
 """
 import csv
 import glob
@@ -21,7 +21,7 @@ from support import connect
 
 NEXT = "enumerate(DataLoader)%"
 FORWARD = "DistributedDataParallel.forward"
-# experiment: the names of the causes that are what was planted
+# experiment: the names of the causes that are the planted change
 CAUSES = {
     "operator": ["aten::sort"], "loop": ["aten::mul", "aten::add"],
     "heads": ["aten::matmul", "aten::select", "aten::stack", "between aten::matmul and aten::select"],
@@ -30,7 +30,7 @@ CAUSES = {
     "transfer": ["gloo:all_reduce",
                  "between c10d::allreduce_ and aten::div_", "c10d::allreduce_", "aten::div_"]}
 BETWEEN = ["between forward and backward"]
-# the same on a GPU; ALL: what was planted is no operator by itself
+# the same on a GPU; ALL: the planted change is not a single operator
 ALL = ["%"]
 GPU_CAUSES = {
     "attention": ["aten::softmax", "%SoftmaxBackward0", "%ToCopyBackward0"],
@@ -40,7 +40,7 @@ GPU_CAUSES = {
     "sleep": BETWEEN, "loop": ["aten::mul", "aten::add"],
     "optimizer": ["aten::mul_", "Optimizer.step#AdamW.step", "cudaLaunchKernel", "waiting for the host%"],
     "loader": [NEXT], "graphed": ALL, "compiled": ALL}
-# experiment: the rank, the event that takes longer, and the change that sets it, of which the time is left out
+# experiment: the rank, the longer event, and the change that sets it, without the time
 CHANGES = {
     "operator": (0, "aten::sort", {"what": "host", "top_op": "aten::sort"}, "set_us"),
     "sleep": (0, None, {"what": "host", "name": "between aten::mean and aten::ones_like"}, "add_us"),
@@ -63,7 +63,7 @@ LENGTH = """SELECT sum(dur) / count(DISTINCT iteration) FROM trace_events(?) WHE
 
 
 def scored(db, experiment, *sides):
-    """The steps of control and test of a pair, and of each what is predicted from the other one; us."""
+    """The steps of control and test in a pair, and the prediction of each from the other, in us."""
     def value(sql, *arguments):
         return db.execute(sql, arguments).fetchone()[0]
 
@@ -80,7 +80,7 @@ def scored(db, experiment, *sides):
 
 
 def scored_on_gpu(db, experiment, *sides):
-    """The same without what is applied; undone is None if the gain is not known."""
+    """The same without applied; undone is None if the gain is unknown."""
     control, test = (db.execute(STEP, (side, "[]")).fetchone()[0] for side in sides)
     names = GPU_CAUSES[experiment]
     sql = TOGETHER.format(" OR ".join(f"a.name LIKE ?{4 + i}" for i in range(len(names))))
@@ -105,7 +105,7 @@ def read(folder, name):
 
 
 def print_table(folder):
-    """The recorded steps, of rank 0 of all runs, and the median of the predictions of the runs; in ms."""
+    """The recorded steps on rank 0 of all runs, and the median prediction over runs, in ms."""
     recorded, predicted = read(folder, "runs.csv"), read(folder, "predicted.csv")
     print("| experiment | steps of control | test, undone | inside | gain | predicted | steps of test "
           "| control, applied | inside |")
@@ -132,7 +132,7 @@ def print_table(folder):
 
 
 def print_gpu_table(folder):
-    """Medians of the runs, in ms; with the gain of the steps that were not traced."""
+    """Medians over runs in ms, with the gain in untraced steps."""
     recorded, predicted = read(folder, "runs.csv"), read(folder, "predicted.csv")
     print("| experiment | control | test | test, undone | gain | predicted | gain, untraced |")
     print("|---|---:|---:|---:|---:|---:|---:|")

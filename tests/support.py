@@ -1,13 +1,12 @@
-"""What every test needs: a connection with the extension, the data that tests
-read, and the mark of those that take long.
+"""Common support for tests: a connection with the extension, the test data, and marks for slow tests.
 
-TRACEDIFF  the extension to test      (default dist/tracediff.so)
-CORPUS     traces that do not ship    (tests that need one are skipped without)
-GOLDEN     HTA's outputs for them     (likewise)
-FOREIGN    set where Python and the extension are of another platform, under wine or qemu: tests that need another
-           program, or what that system does not have, are skipped, with what they need as the reason
-SLOW       skip: without the tests marked as slow or slowest; some: without the slowest.
-           build/skipped.txt names them then, as all that is skipped
+    TRACEDIFF  the extension to test      (default dist/tracediff.so)
+    CORPUS     traces that do not ship    (tests that need one are skipped without)
+    GOLDEN     HTA's outputs for them     (likewise)
+    FOREIGN    set where Python and the extension are for another platform, under wine or qemu: tests that need another
+               program, or a feature missing there, are skipped, with that as the reason
+    SLOW       skip: without tests marked as slow or slowest; some: without the slowest.
+               build/skipped.txt then lists them with all other skipped tests
 """
 import contextlib
 import ctypes
@@ -35,8 +34,9 @@ def queries():
 
 
 def query_statements(path):
-    """The statements of a query, the facts first if it has any, with what they share in place: a line `-- With
-    FOLDER/NAME` stands for the CTEs of that file of sql/."""
+    """The statements of a query, the facts first if it has any, with shared parts inserted: a line `-- With
+    FOLDER/NAME` stands for the CTEs of that file of sql/.
+    """
     def text(path):
         with open(path, encoding="utf-8") as file:
             own = re.split("(?m)^-- Own.*$", re.split("(?m)^-- Shared.*\n", file.read())[-1])[0]
@@ -51,24 +51,24 @@ SLOW = os.environ.get("SLOW") or "run"
 
 
 def mark(name, left_out=False):
-    """A decorator of tests and of classes of them."""
+    """A decorator for tests and classes of tests."""
     def marked(test):
         setattr(test, name, True)
         return unittest.skip(LEFT_OUT)(test) if left_out else test
     return marked
 
 
-# What takes seconds is marked: `make test` leaves it out, `make check` does not. Of a long series, the first part is a
-# test, and the rest a slow one. The slowest, which measure time or take an oracle minutes, are also left out under
-# sanitizers and valgrind.
+# Tests that take seconds are marked: `make test` leaves them out, `make check` does not. In a long series, the first
+# part is a test, and the rest a slow one. The slowest, which measure time or take an oracle minutes, are also left out
+# under sanitizers and valgrind.
 slow = mark("slow", SLOW == "skip")
 slowest = mark("slow", SLOW in ("skip", "some"))
-alone = mark("alone")  # measures time or counts threads: run.py runs nothing beside it
-SHORTENED = set()  # modules whose series are short
+alone = mark("alone")  # measures time or counts threads, so run.py runs nothing beside it
+SHORTENED = set()  # modules with short series
 
 
 def series(short, whole):
-    """The length of a random series: short where slow tests are left out, which run.py then says."""
+    """The length of a random series: short where slow tests are left out, which run.py then reports."""
     if SLOW == "run":
         return whole
     SHORTENED.add(sys._getframe(1).f_globals["__name__"])
@@ -76,7 +76,7 @@ def series(short, whole):
 
 
 def instructions(sql):
-    """How many valgrind counts in a new sqlite3, and the calls of the system that it makes, as valgrind writes them."""
+    """The number of instructions in a new sqlite3 by valgrind, and its system calls in valgrind's notation."""
     run = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}", "--trace-syscalls=yes",
                           "sqlite3", "-cmd", f".load {EXTENSION}", ":memory:", sql],
                          check=True, capture_output=True, encoding="utf-8", errors="replace")
@@ -84,7 +84,7 @@ def instructions(sql):
 
 
 def can_be_a_name(name):
-    """Of a file on this system."""
+    """Whether a file on this system can have this name."""
     return os.name != "nt" or not set(name) & {*'\\:*?"<>|', *map(chr, range(32))}
 
 
@@ -93,7 +93,7 @@ fine_clock = unittest.skipIf(os.name == "nt", "needs processor time in less than
 
 
 class Absent:
-    """Stands for what this system does not have, or for its functions: to use it skips the test."""
+    """Stands for a missing feature of this system, or for its functions; using it skips the test."""
 
     def __init__(self, name):
         self.name = name
@@ -104,11 +104,11 @@ class Absent:
     def __call__(self, *_, **__):
         raise unittest.SkipTest(f"needs {self.name}")
 
-    __index__ = __call__  # of a signal
+    __index__ = __call__  # for a signal
 
 
 def symbolic_link(target, path, make=os.symlink):
-    """On Windows not every user may make one, and wine cannot: it does nothing."""
+    """Makes a link, or on Windows nothing, because not every user may make one there, and wine cannot."""
     with contextlib.suppress(OSError):
         make(target, path)
     if not os.path.islink(path):
@@ -116,8 +116,9 @@ def symbolic_link(target, path, make=os.symlink):
 
 
 def replace(source, path, of_system=os.replace):
-    """Windows replaces no file that a program has open, but lets another take its name, unless the program forbids it,
-    as SQLite does."""
+    """Replaces a file. Windows cannot replace one that a program has open, but lets another take its name, unless the
+    program forbids that, like SQLite does.
+    """
     try:
         try:
             of_system(source, path)
@@ -145,7 +146,7 @@ if os.name == "nt":
         sys.modules[name] = Absent(name)
     ctypes.CDLL = lambda name, **_: Absent(name or "libc")
     os.symlink, os.replace = symbolic_link, replace
-    vars(shutil._winapi).pop("CopyFile2", None)  # wine does not have it
+    vars(shutil._winapi).pop("CopyFile2", None)  # missing in wine
 
 
 def connect(database=":memory:", extension=EXTENSION, entry=None):
@@ -183,7 +184,7 @@ def corpus(*parts):
 
 
 def found_below(folder, *pattern):
-    """What a pattern with `**` finds below a folder, in order, but for links that lead nowhere."""
+    """The matches of a pattern with `**` below a folder, in order, without dangling links."""
     found = glob.glob(os.path.join(glob.escape(folder), *pattern), recursive=True)
     return [path for path in sorted(found) if os.path.exists(path)]
 

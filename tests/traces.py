@@ -1,11 +1,11 @@
-"""Random traces as Kineto writes them, and many ways to write the same trace down.
+"""Random traces in Kineto's format, and many ways to write the same trace.
 
-    traces.generate(rng)                    {file name: File}, all that a training run on a few ranks records
+    traces.generate(rng)                    {file name: File}, everything that a training run on a few ranks records
     traces.read(folder)                     the same from a folder of traces
-    traces.save(files, folder, Style(rng))  writes the files; what Style changes must not matter
+    traces.save(files, folder, Style(rng))  writes the files; Style's changes must not matter
 
-Times are integer nanoseconds here (`ts` and `dur` of an event; absent, or anything that is not an integer, is written
-as it is); a file has them as microseconds in decimal.
+Times are integer nanoseconds here (`ts` and `dur` of an event; absent values, and values that are not integers, are
+written unchanged); in a file they are decimal microseconds.
 """
 import functools
 import gzip
@@ -35,7 +35,7 @@ SHAPES = ("[[8, 512], [512, 64]]", "[[8], []]", "[]")
 
 
 class File:
-    """base is baseTimeNanoseconds or None, head the other top-level keys, events the elements of traceEvents."""
+    """base is baseTimeNanoseconds or None, head has the other top-level keys, events the elements of traceEvents."""
 
     def __init__(self, events, head=None, base=None):
         self.events, self.head, self.base = events, dict(head or {}), base
@@ -58,15 +58,15 @@ def copied(event):
 # ---- one rank at random ----------------------------------------------------------------------------------------------
 
 class Rank:
-    """Grows one rank: the host's clock goes on, the device follows after it."""
+    """Generates one rank: the host's clock advances, and the device follows."""
 
     def __init__(self, rng, rank, grid, unit):
         self.rng, self.rank, self.grid, self.unit = rng, rank, grid, unit
         self.events, self.correlation, self.external = [], 100 * rank, 0
-        self.free = {stream: 0 for stream in STREAMS}  # when each stream has nothing more to do
+        self.free = {stream: 0 for stream in STREAMS}  # when each stream is idle
 
     def span(self, most):
-        """A length up to `most` units, on the grid."""
+        """A random length of up to `most` units, on the grid."""
         return self.rng.randrange(1, 1 + most * self.unit // self.grid) * self.grid
 
     def add(self, name, start, dur, cat, pid=HOST, tid=FORWARD, args=None, **others):
@@ -84,7 +84,7 @@ class Rank:
                         {"External id": self.external, "device": self.rank, "stream": stream, **args})
 
     def enqueue(self, name, called, dur, cat, stream, correlation, **args):
-        """Device work as early as its stream is free; seldom on top of what is there."""
+        """Device work as early as its stream is free; rarely on top of other work."""
         start = max(called + self.span(6), self.free[stream] + self.rng.choice((0, 0, self.span(3))))
         if self.rng.random() < 0.05:
             start = called + self.span(4)
@@ -122,7 +122,7 @@ class Rank:
         return at + dur
 
     def operators(self, at, thread, depth, count):
-        """Events next to each other from `at`, which hold others; returns their end."""
+        """Adjacent events from `at`, with nested ones; returns their end."""
         for _ in range(count):
             at += self.rng.choice((0, self.span(2)))
             if depth == 0 or self.rng.random() < 0.35:
@@ -141,7 +141,7 @@ class Rank:
         return at
 
     def named(self):
-        """Name, start, duration and category of an event whose time is not known yet."""
+        """Name, start, duration and category of an event whose time is still unknown."""
         kind = self.rng.random()
         if kind < 0.25:
             return self.rng.choice(FRAMES), 0, 0, "python_function"
@@ -155,7 +155,7 @@ class Rank:
         return at + dur
 
     def mirror(self, annotation, inside):
-        """An annotation of the device around the work launched inside."""
+        """A device annotation around the work launched inside."""
         work = [event for event in inside if event["cat"] in ("kernel", "gpu_memcpy", "gpu_memset")]
         if work and self.rng.random() < 0.7:
             start = min(event["ts"] for event in work)
@@ -164,7 +164,7 @@ class Rank:
             self.events[-1]["args"]["External id"] = annotation["args"]["External id"]
 
     def collective(self, at, number):
-        """The nth of this rank, which goes on on all ranks at once."""
+        """The nth collective of this rank, which runs on all ranks at once."""
         self.correlation += 1
         group = ({"Process Group Name": "0"}, {"Process Group Description": "default_pg"}, {},
                  {"Process Group Name": "1", "Process Group Ranks": "[0, 1]"})[number % 4]
@@ -195,7 +195,7 @@ class Rank:
 
 
 def oddities(rng, rank, span):
-    """What a careful reader leaves out of sums: without a name, a time, a duration, a category."""
+    """Events that a careful reader leaves out of sums: without a name, a time, a duration or a category."""
     at = lambda: rng.randrange(span)
     base = {"ph": "X", "cat": "cpu_op", "pid": HOST + rank, "tid": FORWARD}
     kernel = {"ph": "X", "cat": "kernel", "pid": rank, "tid": 7, "args": {"stream": 7}}
@@ -214,8 +214,9 @@ def oddities(rng, rank, span):
 
 
 def generate(rng, ranks=2, steps=4, first=0, odd=True, grid=None, unit=1000):
-    """A run of that many ranks. Times are on a grid of ns: a coarse one makes ties. `unit` ns is what lengths are made
-    of: a step takes about 700. `odd` adds the events that a careful reader leaves out of sums."""
+    """A run with this many ranks. Times are on a grid of ns; a coarse one makes ties. Lengths consist of `unit` ns, and
+    a step takes about 700 units. `odd` adds events that a careful reader leaves out of sums.
+    """
     grid = grid or rng.choice((1, 1, 1000))
     made = {}
     for rank in range(ranks):
@@ -241,10 +242,11 @@ def generate(rng, ranks=2, steps=4, first=0, odd=True, grid=None, unit=1000):
     return made
 
 
-# ---- from a folder, and into one -------------------------------------------------------------------------------------
+# ---- reading and writing folders
+# --------------------------------------------------------------------------------------
 
 def nanoseconds(value):
-    """T1, of what ordinary traces have."""
+    """T1, for usual traces."""
     if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
         return int((Decimal(value) * 1000).quantize(0, ROUND_HALF_EVEN))
     return value
@@ -271,7 +273,7 @@ def plain_text(value):
 
 
 def escaped(rng, text, often=0.25):
-    """JSON text with escapes in that part of its strings, which may be keys, phases and times."""
+    """JSON text with escapes in this share of its strings, including keys, phases and times."""
     def character(found):
         if found[0][0] == "\\" or rng.random() < 0.7:
             return found[0]
@@ -286,7 +288,7 @@ def escaped(rng, text, often=0.25):
 
 
 class Style:
-    """How a trace is written: plain, or with what must not matter."""
+    """How a trace is written: plainly, or with variations that must not matter."""
 
     def __init__(self, rng=None, indent=None, keys=False, escapes=False, numbers=False, unknown=False, last=False):
         self.rng, self.indent, self.keys, self.escapes = rng, indent, keys, escapes
@@ -356,7 +358,7 @@ class Style:
 
 
 def save(files, folder, style=None, suffix="", members=1):
-    """Writes files into a folder; `suffix` '.gz' compresses them, in that many members."""
+    """Writes files into a folder; `suffix` '.gz' compresses them into this many members."""
     style = style or Style()
     for name, file in files.items():
         content = file if isinstance(file, (bytes, str)) else style.document(file)
