@@ -1,5 +1,7 @@
 #include "call_undo.h"
 
+#include "base/memory.h"
+
 bool call_undo_find(struct call *call, const struct call_trace *opened, struct call_causes *found,
                     const struct call_undo_request *request, struct call_undo *undone)
 {
@@ -9,6 +11,10 @@ bool call_undo_find(struct call *call, const struct call_trace *opened, struct c
     if (!call_simulations_open(call, opened, 2, most, simulations))
         return false;
     call_simulation_forget_works(&simulations[0]);
+    for (int i = 0; i < 2; i++) {
+        memory_free(simulations[i].later); /* undoing has times of its own */
+        simulations[i].later = NULL;
+    }
     const struct undo_request of = {.control = &simulations[0].steps,
                                     .steps = &simulations[1].steps,
                                     .test = &simulations[1].graph,
