@@ -465,7 +465,8 @@ def joined(directory, name):
 def list_directory(path):
     names = [name for name in os.listdir(path)
              if any(fnmatch.fnmatchcase(name, pattern) for pattern in ("*.json", "*.json.gz", "*.gz"))
-             and not name.startswith(".")]
+             and not name.startswith(".")
+             and not fnmatch.fnmatchcase(name, "dedicated_log_torch_trace_*.log.gz")]  # CL1
     return [joined(path, name) for name in sorted(names, key=order_of_names)]
 
 
