@@ -217,7 +217,7 @@ class Each(Compile):
         return Log(1, **more)
 
     def test_files(self):
-        """CL1: which files are logs."""
+        """CL1: files with logs are recognised."""
         write("other.log", "x\n")
         write("trace.json", "[]")
         with self.assertRaisesRegex(sqlite3.OperationalError, "no log in '.': there is no dedicated_log_torch_trace_"):
@@ -264,7 +264,7 @@ class Each(Compile):
         self.assertEqual(self.problems(), {"payload is too long": 1})
 
     def test_kinds(self):
-        """CL2.2: kinds of records."""
+        """CL2.2: each record has a kind."""
         log = self.log()
         for kind in ("frame_id", "rank", "stack", "subgraph_name"):
             log.record({kind: 1, "x": {"name": "n"}, "y": 2})

@@ -268,7 +268,7 @@ class Made(InFolder):
                              [("kernel", "late", 20), ("queue", "nccl", 4), ("kernel", "nccl", 50)])
 
     def test_what_was_recorded_before_is_not_waited_for(self):
-        """An event that was recorded before the other stream's work was launched does not wait for that work."""
+        """A stream that waits for an event does not wait for work that was launched after the event was recorded."""
         told = sync("Stream Wait Event", 10, 1, 4, 20, wait_on_stream=7, wait_on_cuda_event_record_corr_id=3)
         self.assertEqual(self.path(
             call("cudaEventRecord", 1, 1, 3), launch(2, 2, 1), kernel("gemm", 10, 40, 1, 7),

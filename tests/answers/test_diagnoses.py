@@ -114,7 +114,9 @@ class Own(Asking):
         self.assertIn(("ours", "pin"), self.rows("SELECT code, advice FROM trace_summary(?, ?)", *self.PAIR))
 
     def test_a_head(self):
-        """The head of a pattern names its causes, the functions that may show it, and evidence based on time."""
+        """The head of a pattern decides which pattern owns a cause (`Rank`), for which traces it applies (`Alike`), and
+        whether it is a guess that rests on times (`Said`).
+        """
         text = "SELECT 'ours', NULL, id FROM cause WHERE class = 'memory'"
         later = self.put(ours=text)["ours"][2]  # rank 50: pageable has 22
         self.assertEqual(self.put(ours="-- Rank: 22\n-- Alike: no\n" + text)["ours"][2][:2], "[1")  # o before p

@@ -401,7 +401,7 @@ class Same(InFolder):
                 for each in events if each["cat"] != "kernel" or each["name"].startswith("nccl")]
 
     def test_a_rank_that_waits_everywhere(self):
-        """An idle highest rank, which arrives before the lowest one, changes nothing."""
+        """A highest rank that waits in every collective and computes nothing changes no row."""
         for _, made in self.jobs():
             waits = self.waiting(made[0])
             if waits:

@@ -365,7 +365,7 @@ class Summary(Memory):
                              [("reserved at the peak: " + said, max(control), max(test))])
 
     def test_more_parts(self):
-        """At most, all causes can be selected. Lines always add up in bytes and blocks, and causes are rows of
+        """The maximum number of causes can be chosen. Lines always add up in bytes and blocks, and causes are rows of
         memory_diff.
         """
         for seed in range(series(3, 100)):

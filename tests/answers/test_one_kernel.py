@@ -270,7 +270,7 @@ class Launches(Sides):
                          ["aten::matmul new, 3 per step", "aten::mm gone, 3 per step"])
 
     def test_half_of_the_device_time(self):
-        """Half of the device time moves; the other kernel does not run any more."""
+        """An operator counts as gone unless half of its device time moved; its other kernel no longer runs."""
         for moved, gone in ((46, True), (54, False)):
             def control(writer):
                 writer.op("aten::mm", ("sgemm", moved), ("bias", 100 - moved))

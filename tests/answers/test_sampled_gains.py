@@ -36,7 +36,7 @@ def steps_of(lengths, first=0, rank=0):
 
 
 def hidden_of(count, more=100, name="aten::mm"):
-    """Steps in which a kernel is longer beside another one, which hides all but 20 us of each 100 us of gain."""
+    """Steps in which a kernel is longer beside another one, which hides its gain except for 20 us."""
     events, period = [], 400 + more
     for number in range(count):
         at, work = period * number, 2 * number

@@ -271,7 +271,7 @@ class Lines(Asking):
         write("b.json", recorded(*[[("op", 150), *((name, 0.001) for name in new)]] * 3, **keys[1]))
 
     def test_twelve(self):
-        """There are at most twelve cause lines, including the rest."""
+        """An answer has at most twelve lines, one of which is for the rest."""
         for causes, lines in ((9, 11), (10, 12), (15, 12)):
             self.sides(*([[(f"op{number}", ms, SHAPES) for number in range(causes)]] * 3 for ms in (100, 110)))
             self.assertEqual(len(self.lines("kind")), lines)

@@ -147,7 +147,7 @@ class Trusted(InFolder):
             self.assertEqual([matters for _, matters in found], wanted)
 
     def test_one_side(self):
-        """I15.1: one side is bad."""
+        """I15.1: traces cannot be compared if only one side has device work."""
         self.sides()
         trace = self.trace()
         trace["traceEvents"] = [each for each in trace["traceEvents"]

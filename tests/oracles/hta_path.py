@@ -80,7 +80,7 @@ class Graph:
             last = number
 
     def queued(self):
-        """{event: unstarted work that its stream had been given, after its launch and after its start}"""
+        """{event: [launched but not started work on its stream, after its launch and after its start]}"""
         lengths, queue = defaultdict(list), Counter()
         points = [(row.link.ts_ns, 1, row) for row in self.streams] + [(row.ts_ns, -1, row) for row in self.streams]
         for _, change, row in sorted(points, key=lambda point: point[0]):

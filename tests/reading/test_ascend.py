@@ -87,7 +87,7 @@ class Rules(InFolder):
         return args and json.loads(args)
 
     def test_rank(self):
-        """H2: the rank."""
+        """H2: the rank comes from RANK_DEVICE_MAP, otherwise from the name of the file."""
         self.assertEqual(self.rank(self.made("ascend_pytorch_profiler_3.db", RANK_DEVICE_MAP=[{"rankId": 5}])), 5)
         self.assertEqual(self.rank(self.made("ascend_pytorch_profiler_3.db", RANK_DEVICE_MAP=[{"rankId": -1}])), 3)
         self.assertEqual(self.rank(self.made("ascend_pytorch_profiler_3.db")), 3)
@@ -95,7 +95,7 @@ class Rules(InFolder):
         self.assertEqual(self.rank(self.made("msprof_20250101123045.db")), 0)
 
     def test_shapes(self):
-        """H3: shapes."""
+        """H3: shapes become dims in JSON, and invalid shapes become NULL."""
         for shapes, dims in (("64,32;;", [[64, 32], [], []]), ("64,32;\r\n32;\r\n", [[64, 32], [32], []]), ("7", [[7]]),
                              ("", [[]]), (" 1,2 ; 3 ", [[1, 2], [3]])):
             with self.subTest(shapes):

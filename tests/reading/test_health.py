@@ -79,7 +79,7 @@ class TooLong(Asking):
             self.assertEqual(len(self.found(*long, launch(0, 1, 2), other)), found)
 
     def test_is_no_measure_for_work_before_it(self):
-        """I1.1: work after an event says nothing about its length."""
+        """I1.1: work that is too long does not count as later work for the work before it."""
         self.assertEqual(self.found(*launched("a", 0, 2000, 1, 10), *launched("a", 0, 1000, 2, 20),
                                     *launched("b", 0, 50, 3, 50), *launched("a", 0, 20, 4, 200)),
                          [("too long", "note", 2, 4)])
@@ -97,7 +97,7 @@ class TooLong(Asking):
         self.assertEqual(self.found(*queue(20, 3, 10100 + 750000)), [])
 
     def test_5_percent_without_others_of_their_name(self):
-        """I1.4: the 5 % limit applies without other events of the name."""
+        """I1.4: events without other work of their name are `wrong` from 5 % of the device time on."""
         for share, severity in ((49, "note"), (53, "wrong"), (38, "note"), (67, "wrong")):
             with self.subTest(share):
                 self.assertEqual(self.found(*launched("alone", 0, 5000, 1, 1000 - share),
@@ -113,7 +113,9 @@ class TooLong(Asking):
         self.assertEqual(self.found(step(1, 0, 1e9), event("aten::mm", 10, 5)), [("too long", "wrong", 1, 2)])
 
     def test_60_s_and_as_long_as_the_recording(self):
-        """I2: the limit is 60 s and the recording's length, up to `Record Window End` or the latest start."""
+        """I2: an event may end up to 60 s, or the recording's length, after the end, which is `Record Window End` or
+        the latest start.
+        """
         def found(length, beyond, end=0):
             events = [event("a", 0, length + beyond), event("b", length if not end else 1, 1)]
             window = {"ph": "i", "name": "Record Window End", "s": "g", "pid": "", "tid": "", "ts": length}
@@ -191,7 +193,9 @@ class Lost(Asking):
         self.assertEqual(self.found(*self.steps(12, (0, 0), (0, 1), (0, 2))), [("kernels lost", "note", 3, 36)])
 
     def test_many(self):
-        """Losses are many from three, and one in a hundred, of the steady steps on; other steps do not count."""
+        """Three lost kernels are many, if they are more than one in a hundred of those in the steady steps; other steps
+        do not count.
+        """
         scattered = (2, 0), (4, 1), (6, 2), (8, 2)
         self.assertEqual(self.found(*self.steps(12, *scattered[:2])), [("kernels lost", "note", 2, 36)])
         self.assertEqual(self.found(*self.steps(12, *scattered[:3])), [("kernels lost", "incomplete", 3, 36)])
@@ -242,7 +246,7 @@ class Lost(Asking):
                 kernel("ncclAllReduce", 1500 + 1000 * i, 20, 0, 20) for i in range(stray)])], found)
 
     def test_no_device_work(self):
-        """I4.3: no device work."""
+        """I4.3: a file without device work has one finding."""
         launches = [one for one in self.steps(4) if one["cat"] != "kernel"]
         self.assertEqual(self.found(*launches, columns="\"check\", severity, steps, what"),
                          [("no device work", "incomplete", 4, "12 launches, and no device work")])
@@ -271,7 +275,7 @@ class Lost(Asking):
         self.assertEqual(found(4, 7), [("end", "incomplete", 7, 8)])
 
     def test_empty_steps(self):
-        """I6: empty steps."""
+        """I6: steady steps without work are found."""
         def without(count, *empty, events=None):
             return [one for one in events or self.steps(count)
                     if one["ts"] // 1000 not in empty or one["name"].startswith("Pro")]
@@ -311,7 +315,9 @@ class OutOfStep(Asking):
                            "11 steps take the device 1.2 ms from end to end, and the host 10 ms from start to start")])
 
     def test_a_device_that_works(self):
-        """A device that works is fine: one long kernel before the first step's end."""
+        """There is no finding if the device works for a quarter of the time: one long kernel before the first step's
+        end.
+        """
         for work, found in ((2400, 1), (2600, 0)):
             events = self.burst(11, 100, 11) + launched("long", 0, work, 99, 10, stream=9)
             self.assertEqual(len(self.found(*events)), found)
@@ -341,7 +347,7 @@ class NoLaunch(Asking):
 
 class Cut(Asking):
     def test_two_writers(self):
-        """I9: two writers."""
+        """I9: a file written by two programs at once is found."""
         text = json.dumps(document(*[event("op", i, 1) for i in range(20)]))
         write("t.json", text[:300] + text + text[300:])
         (count, total), = self.rows("SELECT count, total FROM trace_health('t.json') WHERE severity = 'incomplete'")
@@ -404,7 +410,7 @@ class Files(Asking):
         return self.rows(f"SELECT {columns} FROM trace_health('d')")
 
     def test_launches_of_several_processes(self):
-        """I10: launches of several processes."""
+        """I10: launches of several processes in one file are found."""
         other = [launch(50, 1, 2, pid=2), kernel("b", 60, 5, 2)]
         columns = "\"check\", severity, count, total, steps, what"
         self.assertEqual(self.found(*launched("a", 0, 5, 1), *other, columns=columns), [
@@ -415,7 +421,7 @@ class Files(Asking):
         self.assertEqual(self.found(*launched("a", 0, 5, 1), {**other[0], "pid": 1, "tid": 2}, other[1]), [])
 
     def test_ranks_in_one_file(self):
-        """I10: ranks in one file."""
+        """I10: several ranks in one file are found."""
         def labelled(label, name):
             return [{**one, "pid": f"[{label}] {one['pid']}"} for one in launched(name, 0, 5, 1)]
         write("d/a.json", document(*labelled("TP00", "x"), *labelled("TP01", "y")))

@@ -542,7 +542,7 @@ class Texts(InFolder):
                 self.assertEqual(self.ranges(text), [(name, cat, args)])
 
     def test_markers_of_dlprof(self):
-        """N7.4: DLProf's markers."""
+        """N7.4: DLProf's markers are recognised."""
         def named(text):
             (name, cat, args), = self.ranges(text)
             self.assertEqual(cat, "user_annotation")

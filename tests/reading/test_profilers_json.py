@@ -357,7 +357,7 @@ class Xla(InFolder):
                     self.assertEqual(self.devices(process, threads, at_end), expected)
 
     def test_streams(self):
-        """T9.8: streams."""
+        """T9.8: without a category, the stream comes from args or, on the GPU, from the thread."""
         write("t.json", [named(5, "/device:GPU:0"), bare("a", 1, 1, 5, 3), bare("b", 1, 1, 5, "x"),
                          bare("c", 1, 1, 5, 3, **{"Stream Id": "9"}),
                          bare("d", 1, 1, 5, 3, **{"Stream Id": 8, "stream": 2}),
@@ -368,7 +368,7 @@ class Xla(InFolder):
         self.assertEqual(self.rows("SELECT name FROM trace_events('t.json') WHERE stream = 3"), [("a",), ("g",)])
 
     def test_metadata(self):
-        """T9.9: metadata."""
+        """T9.9: metadata has neither a category nor a stream."""
         write("t.json", [named(5, "Overlap Analysis"), named(6, "/device:GPU:0"), named(7, "CANN"),
                          bare("a", 1, 1, 5, 3)])
         self.assertEqual(self.rows("SELECT name, device, cat, stream FROM trace_events('t.json', NULL, NULL, 'all')"

@@ -72,7 +72,7 @@ class Shared(InFolder):
             rows = self.db.execute("SELECT args FROM trace_events(?)", (path,))
             self.assertEqual(next(rows), ('{"n": 0}',))
             change(path)
-            with contextlib.suppress(sqlite3.Error):  # the message for a missing file
+            with contextlib.suppress(sqlite3.Error):  # the file is gone
                 self.assertLess(len(rows.fetchall()), 2000)
             self.assertFalse(os.path.exists(path))
         self.assertEqual(self.value(ROWS, "moved.json"), 2000)
