@@ -103,8 +103,8 @@ class Gains(InFolder):
         self.assertEqual(apart, [])
 
     def test_of_random_pairs(self):
-        """In random pairs with three steps each, where possible, gains agree although two of the steps divide without
-        remainder.
+        """Gains agree in random pairs over three steps each, where they have as many, because times over two steps
+        would divide without remainder.
         """
         apart = []
         for seed in range(series(6, 60)):

@@ -559,7 +559,9 @@ class Sorters(Traces):
             self.assert_no_sorter("SELECT name, count(*), max(dur) FROM copy_a WHERE {} GROUP BY name", order)
 
     def test_distinct(self):
-        """SQLite 3.38 and 3.40 do not use a virtual table's order for DISTINCT, except as a group."""
+        """DISTINCT needs no sorter. SQLite 3.38 and 3.40 do not use a virtual table's order for it, except as a
+        group.
+        """
         self.assert_no_sorter("SELECT DISTINCT name FROM copy_a WHERE {}", "ORDER BY name")
         for order in ("", "ORDER BY name DESC"):
             self.assert_no_sorter("SELECT DISTINCT name FROM copy_a WHERE {}", order, DISTINCT)
