@@ -112,7 +112,7 @@ class Rows(InFolder):
         same = self.pair(head, head)
         self.assertEqual({row[3] for rows in same.values() for row in rows if row[1:3] != (1, None)} - {"yes"}, {"no"})
         self.assertEqual([rows[0][-1] for rows in same.values() if rows[0][3] == "yes"],
-                         ["'steady' leaves 1 step of 3 per side: too few to tell how much steps vary"])
+                         ["only 1 step of 3 per side is steady: too few to tell how much steps vary"])
         for change, key, matters in (
                 ({"deviceProperties": [{**DEVICE, "name": "H100"}]}, ("device", "name"), "yes"),
                 ({"deviceProperties": [{**DEVICE, "numSms": 54}]}, ("device", "multiprocessors"), "maybe"),
@@ -210,7 +210,7 @@ class Rows(InFolder):
     def test_few_steps_of_either_side(self):
         for count in (3, 4, 5):
             write(f"{count}.json", run(count))
-        for control, test, values, why in ((3, 3, (1, 1), "'steady' leaves 1 step of 3 per side"),
+        for control, test, values, why in ((3, 3, (1, 1), "only 1 step of 3 per side is steady"),
                                            (4, 4, (2, 2), "2 steps per side"),
                                            (3, 4, (1, 2), "'steady' leaves control 1 step of 3, test 2"),
                                            (4, 3, (2, 1), "control has 2 steps, test 1"),

@@ -67,7 +67,7 @@ class Cases(Asking):
     def test_both_sides(self):
         self.sides(program((200_000, "k0"), *warm()), program((12_000_000, "k0"), (1500, "k1"), *warm()))
         self.assertEqual(self.rows(SAID), [(
-            "caution: 1 and 2 first launches take 0.2 and 12.0 s: kernels load; record after a warm-up",)])
+            "caution: first launches take 0.2 s in control, 12.0 in test: kernels load; record after a warm-up",)])
 
     def test_one_item_matters(self):
         test = program((3000, "k0"), (9000, None, "cudaMalloc"), *[(10, None, "cudaMalloc")] * 4, *warm())

@@ -149,7 +149,7 @@ class Load(Gate):
     def test_beside_other_work(self):
         self.trace("a", [1] * 12)
         self.trace("b", [4] * 12, often=2)
-        self.assertEqual(self.gate(5), unknown("load", "test does other work, under another load of the host"))
+        self.assertEqual(self.gate(5), unknown("load", "test does different work, under another load of the host"))
 
     def test_that_leaves_most_of_it(self):
         self.trace("a", [1] * 12)

@@ -209,9 +209,9 @@ class Rules(InFolder):
                 ([1.6], "one factor", "the host is 1.6 times as slow throughout: machine load?"),
                 ([0.5], "one factor", "the host is 2.0 times as fast throughout: machine load?"),
                 ([12], "one factor", "the host is 12 times as slow throughout: machine load?"),
-                ([0.3, 2.5], "load differs", "the load of the host differs (x 0.3 to x 2.5 by operator)"),
-                ([0.05, 20], "load differs", "the load of the host differs (x 0.05 to x 20 by operator)"),
-                ([1.3, 1, 2], "load differs", "the load of the host differs (x 1.0 to x 2.0 by operator)"),
+                ([0.3, 2.5], "load differs", "operators of the host take 0.3 to 2.5 times as long: machine load?"),
+                ([0.05, 20], "load differs", "operators of the host take 0.05 to 20 times as long: machine load?"),
+                ([1.3, 1, 2], "load differs", "operators of the host take 1.0 to 2.0 times as long: machine load?"),
                 ([1.1], "no change", None),
                 ([1, 1, 1, 1, 1, 3], "no change", None)):
             self.assertEqual(self.pair(*((factor, None) for factor in factors)), (outcome, text), factors)

@@ -121,7 +121,7 @@ class Found(InFolder):
 
     def test_replaced_without_area(self):
         *_, text = first = self.ask("replaced_without_area")
-        self.assertIn("attention is not fused any more", text)
+        self.assertIn("attention is no longer fused", text)
         self.check_gain(first)
         self.assertEqual(self.value("SELECT text FROM trace_step_causes(?, ?) WHERE kind = 'replaced'", *self.sides),
                          "aten::matmul and 1 more replace aten::scaled_dot_product_attention")

@@ -51,8 +51,8 @@ def few(runs):
 
 CASES = {
     "allocator": Case(
-        Said("the allocator asks the device more often: 0 -> 4 calls per step, 0.0 -> 3.0 ms", "sizes vary", [1]),
-        Said("the allocator asks the device less often: 4 -> 0 calls per step, 3.0 -> 0.0 ms", None, [1]),
+        Said("device memory is allocated more often: 0 -> 4 calls per step, 0.0 -> 3.0 ms", "sizes vary", [1]),
+        Said("device memory is allocated less often: 4 -> 0 calls per step, 3.0 -> 0.0 ms", None, [1]),
         {"op SET name = 'cudaFree', t = 1": Said(advice="memory is full"),
          "op SET t = 0.48": SILENT, "op SET t = 0.52": ANY,
          "op SET c = 10, t = 11.8": SILENT, "op SET c = 10, t = 12.2": ANY,
@@ -94,8 +94,8 @@ CASES = {
         clock=[(None, "one factor", 1.1)],
         cause=[{"class": "compute"}, {"class": "compute", "added": 1}, {"class": "comm", "removed": 1}, {}]),
     "gpu_shared": [Case(
-        Said("the GPU is shared: kernels are interrupted for 1.0 ms, 1.0 times per step", "nvidia-smi", [1, 2]),
-        Said("the GPU was shared: kernels were interrupted for 1.0 ms, 1.0 times per step", "record control",
+        Said("the GPU is shared: kernels are interrupted 1.0 times per step, 1.0 ms each", "nvidia-smi", [1, 2]),
+        Said("the GPU was shared: kernels were interrupted 1.0 times per step, 1.0 ms each", "record control",
              [1, 2, 4]),
         {"pair SET alike = 0.91": ANY, "pair SET alike = 0.89": SILENT,
          "kernel SET tt = 1540": ANY, "kernel SET tt = 1460": SILENT,
@@ -113,7 +113,7 @@ CASES = {
             (shared([1000] * 11, of=12, control=[0] * 11 + [1000]), ANY),
             (shared([1000] * 10, of=12, control=[0] * 11 + [1000]), SILENT),
             (shared([1000] * 5 + [1200] * 5),
-             "the GPU is shared: kernels are interrupted for 1.1 ms, 1.0 times per step"),
+             "the GPU is shared: kernels are interrupted 1.0 times per step, 1.1 ms each"),
             (shared([1000] * 8 + [760] + [2000] * 3, of=12), ANY),
             (shared([1000] * 8 + [740] + [2000] * 3, of=12), SILENT),
             (shared([1000] * 8 + [1240] + [2000] * 3, of=12), ANY),
@@ -157,11 +157,11 @@ CASES = {
                 for name, c, t in (("a", 2, 0), ("b", 0, 2))],
         cause=[{"class": "compute"}, {"class": "compute"}], cause_op=[(1, "aten::mm"), (2, "aten::bmm")]),
     "pageable": Case(
-        Said("copies from the host are not of pinned memory any more: 1.00 -> 3.00 ms", "pin_memory", [1]),
-        Said("copies from the host are of pinned memory now: 3.00 -> 1.00 ms", None, [1]),
+        Said("copies from the host are no longer pinned: 1.00 -> 3.00 ms", "pin_memory", [1]),
+        Said("copies from the host are pinned now: 3.00 -> 1.00 ms", None, [1]),
         {"op SET c = c / 4.0, t = t / 4.0": (
-            Said("copies from the host are not of pinned memory any more: 1.00 -> 3.00 ms", "pin_memory"),
-            Said("copies from the host are of pinned memory now: 3.00 -> 1.00 ms", None)),
+            Said("copies from the host are no longer pinned: 1.00 -> 3.00 ms", "pin_memory"),
+            Said("copies from the host are pinned now: 3.00 -> 1.00 ms", None)),
          "op SET c = c + 1, t = t + 1 WHERE name GLOB '*Pinned*'": SILENT,
          "op SET t = 1 WHERE name GLOB '*Pageable*'": SILENT},
         op=[("Memcpy HtoD (Pinned -> Device)", 2, 0, 1000, 0), ("Memcpy HtoD (Pageable -> Device)", 0, 2, 0, 3000)],
@@ -181,8 +181,8 @@ CASES = {
                 ("Memcpy HtoD", "MEMORY", 7, 0, 1, 0, 400)],
         cause=[{**TO_DEVICE, "diff_time": 300}], cause_op=[(1, "aten::copy_")]),
     "synchronization": Case(
-        Said("the host waits for the device more often: 0 -> 2 per step (aten::item 0 -> 2)", "no .item()", [1, 3]),
-        Said("the host waits for the device less often: 2 -> 0 per step (aten::item 2 -> 0)", "no .item()", [1, 3]),
+        Said("the host waits for the device more often: 0 -> 2 per step (aten::item 0 -> 2)", "avoid .item()", [1, 3]),
+        Said("the host waits for the device less often: 2 -> 0 per step (aten::item 2 -> 0)", "avoid .item()", [1, 3]),
         {"op SET t = 0.52 WHERE name GLOB 'cuda*'": ANY, "op SET t = 0.48 WHERE name GLOB 'cuda*'": SILENT,
          "op SET c = 10, t = 12.2 WHERE name GLOB 'cuda*'": ANY,
          "op SET c = 10, t = 11.8 WHERE name GLOB 'cuda*'": SILENT,

@@ -65,12 +65,13 @@ CASES = {
         op=[("aten::isnan", 0, 10)], cause=[{"kind": "synchronized"}, {"name": ENGINE + "Part0Backward0"}, {}],
         host=[(None, f"{ENGINE}Part{place}Backward0", "aten::isnan", 0, 2) for place in range(5)]),
     "attention": Case(
-        Said("attention is not fused any more: softmax for fused (flash), 1 per step", "scaled_dot_product_attention",
+        Said("attention is no longer fused (flash): written-out softmax, 1 per step", "scaled_dot_product_attention",
              [1]),
-        Said("attention is fused now (flash) for written-out softmax, 1 per step", "scaled_dot_product_attention", [1]),
+        Said("attention is fused now (flash), not written-out softmax, 1 per step", "scaled_dot_product_attention",
+             [1]),
         {"op SET c = 0.5 * c, t = 0.5 * t": (
-            "attention is not fused any more: softmax for fused (flash), 0.5 per step",
-            "attention is fused now (flash) for written-out softmax, 0.5 per step"),
+            "attention is no longer fused (flash): written-out softmax, 0.5 per step",
+            "attention is fused now (flash), not written-out softmax, 0.5 per step"),
          "op SET t = 1 WHERE name = 'aten::bmm'": SILENT, "op SET t = 2 WHERE name = 'aten::_softmax'": SILENT},
         op=[("aten::_scaled_dot_product_flash_attention", 1, 0), ("aten::_softmax", 0, 1), ("aten::bmm", 0, 2),
             ("aten::gelu", 1, 2)],
@@ -190,11 +191,11 @@ CASES = {
         cause=[{}, {"diff_time": -0.5}, {}, {"diff_time": 0.5}, {"name": "aten::big"}, {"name": "aten::small"}],
         cause_op=[(1, "aten::add"), (2, "aten::add"), (3, "aten::gelu"), (4, "aten::mul")]),
     "optimizer": Case(
-        Said("A.step is fused, where control's uses foreach", None, [1, 2]),
-        Said("A.step uses foreach, where control's is fused", "fused=True", [1, 2]),
+        Said("A.step is fused, control's uses foreach", None, [1, 2]),
+        Said("A.step uses foreach, control's is fused", "fused=True", [1, 2]),
         {"host SET c = 0": SILENT, "host SET name = 'aten::_fused_b_' WHERE c = 1": SILENT,
-         "host SET t = 2 WHERE t = 1": "A.step is fused, where control's uses foreach: 1 -> 2 operators",
-         "host SET name = 'aten::add_' WHERE c = 1": "A.step is fused, where control's loops over parameters"},
+         "host SET t = 2 WHERE t = 1": "A.step is fused, control's uses foreach: 1 -> 2 operators",
+         "host SET name = 'aten::add_' WHERE c = 1": "A.step is fused, control's loops over parameters"},
         host=[("Optimizer.step#A.step", None, "aten::_fused_a_", 0, 1),
               ("Optimizer.step#A.step", None, "aten::_foreach_add_", 1, 0)],
         cause=[{"area": "Optimizer.step#A.step"}, {"name": "Optimizer.step#A.step"}, {}]),
@@ -205,17 +206,17 @@ CASES = {
         op=[("Optimizer.step#A.step", 1, 0), ("Optimizer.step#B.step", 0, 1)],
         cause=[{"area": "Optimizer.step#A.step"}, {"name": "Optimizer.step#B.step"}, {}]),
     "precision": Case(
-        Said("products and convolutions compute in float64, where control has float32", "float64 leaks", [1]),
-        Said("products and convolutions compute in float32, where control has float64", None, [1]),
+        Said("matmuls and convolutions compute in float64, control's in float32", "float64 leaks", [1]),
+        Said("matmuls and convolutions compute in float32, control's in float64", None, [1]),
         {"launched SET tt = 820 WHERE t = 1; INSERT INTO launched SELECT * FROM launched WHERE c = 1;"
          " launched SET ct = 0, tt = 180 WHERE rowid = 3": ANY,
          "launched SET tt = 780 WHERE t = 1; INSERT INTO launched SELECT * FROM launched WHERE c = 1;"
          " launched SET ct = 0, tt = 220 WHERE rowid = 3": SILENT,
          "launched SET types = replace(types, 'double', 'c10::Half')": (
-             Said("products and convolutions compute in float16, where control has float32", None),
-             Said("products and convolutions compute in float32, where control has float16", "autocast")),
+             Said("matmuls and convolutions compute in float16, control's in float32", None),
+             Said("matmuls and convolutions compute in float32, control's in float16", "autocast")),
          "launched SET types = replace(types, 'float', 'c10::BFloat16'); launched SET types = replace(types, 'double',"
-         " 'c10::Half')": Said("products and convolutions compute in float16, where control has bfloat16", None),
+         " 'c10::Half')": Said("matmuls and convolutions compute in float16, control's in bfloat16", None),
          "launched SET types = '[\"int\",\"' || trim(types, '[\"]') || '\"]'": ANY,
          "launched SET name = 'aten::add'": SILENT, "launched SET types = '[\"float\"]'": SILENT},
         launched=[("aten::mm", "[]", '["float"]', 1, 0, 1000, 0, 1, "[]"),

@@ -27,7 +27,7 @@ class Lines(unittest.TestCase):
             "4 steps 3.044-3.072, 4 of 3.728-3.755: longer; job of 2 ranks; one recording per side: see trace_ab",
             "  +0.300 ms   44 %  GPU idle       waiting for DataLoader next batch, from workers",
             "  +0.180 ms   26 %  communication  nccl:all_reduce: 0.78 times the bandwidth (54.0 -> 41.9 GB/s)",
-            "  -0.168 ms  -25 %  AdamW.step is fused, where control's uses foreach: 5 -> 1 operators",
+            "  -0.168 ms  -25 %  AdamW.step is fused, control's uses foreach: 5 -> 1 operators",
             "  +0.160 ms   23 %  compute        aten::layer_norm (DistributedDataParallel.forward)",
             "  +0.120 ms   18 %  compute        EmbeddingBackward0 (backward), only on rank 1",
             "  +0.096 ms   14 %  copies         aten::clone 4 -> 8 per step (DistributedDataParallel.forward)",
@@ -91,7 +91,7 @@ class Lines(unittest.TestCase):
         self.assertEqual(found[:3], [
             "test is slower here: 12 -> 161 ms per step, +149 ms (x 14)",
             "5 steps of 10-15 ms, 5 of 148-196: all longer; job of 3 ranks; one recording per side: see trace_ab",
-            "caution: the load of the host differs (x 0.5 to x 2.7 by operator)"])
+            "caution: operators of the host take 0.5 to 2.7 times as long: machine load?"])
         self.assertIn("    +131 ms   88 %  host           aten::sort, only on rank 2", found)
 
 
@@ -416,14 +416,14 @@ class AnyPair(InFolder):
         for path, steps in (("a.json", 3), ("b.json", 3), ("c.json", 5), ("d.json", 4)):
             write(path, document(*(each for number in range(steps) for each in (
                 step(number, 1000 * number, 100 + steps), event("op", 1000 * number, 100)))))
-        for control, test, said in (("a", "b", "'steady' leaves 1 step of 3 per side"),
+        for control, test, said in (("a", "b", "only 1 step of 3 per side is steady"),
                                     ("a", "c", "'steady' leaves control 1 step of 3"),
                                     ("c", "a", "'steady' leaves test 1 step of 3"),
                                     ("a", "d", "'steady' leaves control 1 step of 3, test 2"),
                                     ("d", "d", "2 steps per side")):
             self.assertIn(few.format(said), self.check(f"{control}.json", f"{test}.json"))
         for iterations, said in (("[1]", "1 step per side"), ("first", "1 step per side"),
-                                 ("steady", "'steady' leaves 1 step of 3 per side")):
+                                 ("steady", "only 1 step of 3 per side is steady")):
             self.assertIn(few.format(said), [text for text, in self.rows(
                 "SELECT text FROM trace_summary('a.json', 'b.json', 0, 0, ?, ?)", iterations, iterations)])
 
@@ -449,7 +449,7 @@ class AnyPair(InFolder):
 
     def test_shapes_of_copies_to_the_device(self):
         copy, work = "Memcpy HtoD (Pageable -> Device)", ("gemm", [[64, 64]], ["float"])
-        few = ["caution: 'steady' leaves 1 step of 3 per side: too few to tell how much steps vary"]
+        few = ["caution: only 1 step of 3 per side is steady: too few to tell how much steps vary"]
         for control, test, said in (
                 ([[8, 3], [8]], [[8, 3], [8]], []), ([[8, 3], [8]], [[6, 4], [9]], ["4 of 4"]),
                 ([[8, 3], [8]], [[8, 3], [0]], ["2 of 3"]), ([[8, 3], [8]], [], []), ([None], [[8]], [])):
@@ -469,7 +469,7 @@ class AnyPair(InFolder):
                           ["caution: tensors are 1/2 as large: [16,3] -> [8,3]"]])
 
     def test_types_of_operators(self):
-        few = ["caution: 'steady' leaves 1 step of 3 per side: too few to tell how much steps vary"]
+        few = ["caution: only 1 step of 3 per side is steady: too few to tell how much steps vary"]
         for control, test, said in (
                 (["float", "long int"], ["float", "Scalar"], None), (["float"], ["Double", ""], None),
                 (["float"], ["c10::BFloat16", "float"], ("float", "c10::BFloat16")),

@@ -214,7 +214,7 @@ class Load(Asking):
 
     def test_half_of_the_difference_is_beyond_load(self):
         """Half of the difference must exceed load: 130 of aten::sort could be load, but 150 of 300 could not."""
-        for ms, words in ((279, "test is slower, as load explains"), (281, "test does other work")):
+        for ms, words in ((279, "test is slower, as load explains"), (281, "test does different work")):
             self.assertEqual(self.judged([(None, 400), ("aten::sort", 100, [[8]])],
                                          [(None, 400), ("aten::sort", ms, [[9]])]), ("unknown", words))
 

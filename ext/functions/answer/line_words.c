@@ -84,7 +84,8 @@ static void write_gain(struct words *words)
         return;
     }
     if (!(fabs(cause->gain_ms - cause->diff_ms) >
-          fmax(GAIN_PART * cause->diff_ms, GAIN_UNITS * least)))
+          fmax(GAIN_PART * cause->diff_ms, GAIN_UNITS * least)) ||
+        (cause->gain_ms < least && words->line->kind == LINE_DIAGNOSIS))
         return;
     write_string(text, "; a fix saves ");
     if (cause->gain_ms < least)

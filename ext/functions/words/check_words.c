@@ -212,9 +212,11 @@ static void put_few_steps(sqlite3_str *text, const struct checks *checks, const 
     int64_t numbers = check->side ? t : c, of = checks->sides[check->side].steady_of;
     bool one = numbers == 1 && of > 1 && (c != t || of == checks->sides[!check->side].steady_of);
     if (one) {
-        sqlite3_str_appendf(text, "'steady' leaves %s%s1 step of %lld",
-                            c == t ? "" : side_words[check->side], c == t ? "" : " ", of);
-        sqlite3_str_appendall(text, c == t ? " per side" : "");
+        if (c == t)
+            sqlite3_str_appendf(text, "only 1 step of %lld per side is steady", of);
+        else
+            sqlite3_str_appendf(text, "'steady' leaves %s 1 step of %lld", side_words[check->side],
+                                of);
         if (c != t && check->same >= 0)
             sqlite3_str_appendf(text, ", test %lld", t);
         sqlite3_str_appendall(text, ": too few to tell how much steps vary");
@@ -340,9 +342,8 @@ static void put_first_calls(sqlite3_str *text, const struct check *check)
     const char *unit = size > 1 ? "s" : "ms";
     int digits = decimals_for(most / size, AMOUNT_DIGITS);
     if (check->calls[0] > 0 && check->calls[1] > 0)
-        sqlite3_str_appendf(text, "%lld and %lld %s %.*f and %.*f %s", check->calls[0],
-                            check->calls[1], words[kind].several, digits, ms[0] / size, digits,
-                            ms[1] / size, unit);
+        sqlite3_str_appendf(text, "%s %.*f %s in control, %.*f in test", words[kind].several,
+                            digits, ms[0] / size, unit, digits, ms[1] / size);
     else
         sqlite3_str_appendf(text, "%lld %s %.*f %s in %s", check->calls[side],
                             check->calls[side] == 1 ? words[kind].one : words[kind].several, digits,

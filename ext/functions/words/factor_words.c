@@ -19,10 +19,10 @@ void host_load_write(struct writer *text, const struct common_factor *found)
         write_string(text, found->factor > 1 ? " times as slow" : " times as fast");
         write_string(text, " throughout: machine load?");
     } else if (found->outcome == FACTOR_DIFFERS) {
-        write_string(text, "the load of the host differs (x ");
+        write_string(text, "operators of the host take ");
         write_factor(text, found->low);
-        write_string(text, " to x ");
+        write_string(text, " to ");
         write_factor(text, found->high);
-        write_string(text, " by operator)");
+        write_string(text, " times as long: machine load?");
     }
 }

@@ -97,7 +97,7 @@ void write_gate_reason(struct writer *text, enum gate_reason reason, const struc
     } else if (reason == GATE_LOAD) {
         write_string(text, facts->judged == JUDGED_LOAD
                                ? "another load of the host explains the difference"
-                               : "test does other work, under another load of the host");
+                               : "test does different work, under another load of the host");
     } else if (reason == GATE_UNCLEAR) {
         write_string(text, "the difference is not clear");
         write_string(text, facts->judged == JUDGED_CLEAR ? ": test is " : "");

@@ -25,7 +25,7 @@ void write_judged(struct writer *text, enum judged judged, const struct pair_ver
                                          [JUDGED_CANNOT] = "cannot be compared",
                                          [JUDGED_SAME] = "no difference",
                                          [JUDGED_UNCLEAR] = "no clear difference",
-                                         [JUDGED_OTHER_WORK] = "test does other work"};
+                                         [JUDGED_OTHER_WORK] = "test does different work"};
     if (pair_is_whole(pair) && judged != JUDGED_CANNOT)
         write_string(text, "one trace per side, ");
     if (judged == JUDGED_LOAD) {

@@ -7,7 +7,7 @@ WITH n AS (
          total(t) FILTER (WHERE name GLOB '*Free') AS free FROM op
   WHERE name IN ('cudaMalloc', 'cudaFree', 'hipMalloc', 'hipFree', 'cudaHostAlloc', 'cudaFreeHost', 'cuMemCreate',
     'cuMemUnmap'))
-SELECT printf('the allocator asks the device %s often: %g -> %g calls per step, %.1f -> %.1f ms',
+SELECT printf('device memory is allocated %s often: %g -> %g calls per step, %.1f -> %.1f ms',
               CASE WHEN t > c THEN 'more' ELSE 'less' END, c, t, ct / 1000, tt / 1000),
        CASE WHEN t < c THEN NULL
          WHEN free > 0 THEN 'memory is full: a smaller batch, or PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True'

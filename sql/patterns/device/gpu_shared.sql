@@ -29,10 +29,10 @@ n AS (
   SELECT m.*, (SELECT count(*) FROM late AS l
                WHERE l.side = m.side AND l.us BETWEEN 0.75 * us50 AND 1.25 * us50) AS near
   FROM mid AS m WHERE m.n >= 10 AND m.n > 10 * (SELECT count(*) FROM late AS o WHERE o.side <> m.side))
-SELECT printf(CASE side WHEN 1 THEN 'the GPU is shared: kernels are interrupted for %.1f ms, %.1f times per step'
-                        ELSE 'the GPU was shared: kernels were interrupted for %.1f ms, %.1f times per step' END,
-              us50 / 1000, 1.0 * n.n / n.steps),
-       CASE side WHEN 1 THEN 'nvidia-smi shows who uses the GPU; record again on a GPU of one''s own'
+SELECT printf(CASE side WHEN 1 THEN 'the GPU is shared: kernels are interrupted %.1f times per step, %.1f ms each'
+                        ELSE 'the GPU was shared: kernels were interrupted %.1f times per step, %.1f ms each' END,
+              1.0 * n.n / n.steps, us50 / 1000),
+       CASE side WHEN 1 THEN 'nvidia-smi shows who uses the GPU; record again while nobody else uses it'
                  ELSE 'record control again' END, cause.id
 FROM n LEFT JOIN cause ON cause.class IN ('compute', 'memory', 'comm', 'idle_unrecorded') AND (diff_time > 0) = side
 WHERE near >= 0.75 * n.n

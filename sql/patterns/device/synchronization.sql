@@ -15,7 +15,7 @@ who AS (
 SELECT printf('the host waits for the device %s often: %g -> %g per step', CASE WHEN t > c THEN 'more'
   ELSE 'less' END, c, t)
        || coalesce(' (' || who.text || ')', ''),
-       'read losses and metrics every 100 steps; no .item(), .cpu(), print or nonzero inside a step', cause.id
+       'read losses and metrics every 100 steps; avoid .item(), .cpu(), print() and nonzero() in a step', cause.id
 FROM n, who LEFT JOIN cause ON cause.kind = 'synchronized' AND (cause.diff_time > 0) = (t > c)
 WHERE abs(t - c) >= 0.5 AND max(c, t) > 1.2 * min(c, t) AND (SELECT NOT control_of_host AND NOT test_of_host FROM pair)
   AND EXISTS (SELECT 1 FROM cause WHERE kind = 'synchronized' AND (diff_time > 0) = (n.t > n.c)

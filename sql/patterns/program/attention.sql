@@ -17,8 +17,8 @@ part(word) AS (VALUES ('oftmax'), ('caled'), ('mm'), ('Mm'), ('atmul'), ('asked'
   ('DivB'),
   ('xpand'), ('iew'), ('lone'), ('opy'), ('::to'), ('here'), ('ropout'), ('tri'), ('eshape'), ('ranspose'), ('::add'),
     ('AddB'))
-SELECT printf(CASE WHEN fused < 0 THEN 'attention is not fused any more: softmax for fused (%s), %g per step'
-                   ELSE 'attention is fused now (%s) for written-out softmax, %g per step' END,
+SELECT printf(CASE WHEN fused < 0 THEN 'attention is no longer fused (%s): written-out softmax, %g per step'
+                   ELSE 'attention is fused now (%s), not written-out softmax, %g per step' END,
               replace(replace(trace_label(n.name), 'aten::_scaled_dot_product_', ''), '_attention', ''), abs(fused)),
        'torch.nn.functional.scaled_dot_product_attention', cause.id
 FROM n LEFT JOIN cause ON cause.id IN (

@@ -19,7 +19,7 @@ SELECT CASE WHEN min(c, t) > 0 THEN printf('backward computes activations of %s 
             WHEN is_on THEN 'activation checkpointing is on: backward computes activations again'
             ELSE 'activation checkpointing is off: backward computes nothing again' END
        || CASE WHEN c = t OR min(c, t) > 0 THEN '' ELSE printf(' (%g regions)', c + t) END,
-       CASE WHEN is_on THEN 'if memory allows, fewer layers in torch.utils.checkpoint'
+       CASE WHEN is_on THEN 'if memory allows, checkpoint fewer layers (torch.utils.checkpoint)'
          ELSE 'it takes more memory' END, cause.id
 FROM n LEFT JOIN cause ON cause.is_again OR cause.name GLOB '*CheckpointFunction*' OR cause.name IN (
   SELECT top_op FROM under WHERE top_op GLOB 'autograd::engine*' AND name IN ('aten::linear', 'aten::conv2d')

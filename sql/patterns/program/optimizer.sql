@@ -12,7 +12,7 @@ WITH n AS (
               WHEN total(t) FILTER (WHERE name GLOB '*_foreach_*') THEN 'uses foreach'
                 ELSE 'loops over parameters' END AS is_now
   FROM inside WHERE area GLOB 'Optimizer.step#*' AND name GLOB 'aten::*' GROUP BY area)
-SELECT printf('%s %s, where control''s %s', trace_label(n.area), is_now, was) || CASE WHEN c = t THEN ''
+SELECT printf('%s %s, control''s %s', trace_label(n.area), is_now, was) || CASE WHEN c = t THEN ''
   ELSE printf(': %g -> %g operators', c, t) END,
        CASE WHEN is_now = 'is fused' THEN NULL ELSE 'fused=True, an argument of the optimizer' END, cause.id
 FROM n LEFT JOIN cause ON cause.area = n.area OR cause.name = n.area OR cause.id IN (

@@ -11,7 +11,7 @@ WITH n AS (
   GROUP BY type),
 word(type, word) AS (VALUES ('float', 'float32'), ('double', 'float64'), ('c10::BFloat16', 'bfloat16'),
   ('c10::Half', 'float16'), ('signed char', 'int8'))
-SELECT printf('products and convolutions compute in %s, where control has %s', a.word, b.word),
+SELECT printf('matmuls and convolutions compute in %s, control''s in %s', a.word, b.word),
        CASE WHEN a.word = 'float64' THEN 'float64 leaks from NumPy or torch.set_default_dtype: .float() at the source'
             WHEN a.word = 'float32' AND b.word <> 'float64'
             THEN 'torch.autocast(device, torch.bfloat16), or model.to(torch.bfloat16)' END, cause.id
