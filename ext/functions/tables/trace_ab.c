@@ -27,7 +27,7 @@ static const struct table_column columns_of_ab[] = {
     {"control_mean", "REAL",
      "us per step, or events per step for measure 'count'; over runs, the geometric mean"},
     {"test_mean", "REAL", "us or events per step, the same for test"},
-    {"diff", "REAL", "us or events per step, test minus control"},
+    {"diff", "REAL", "us per step or events per step, test minus control"},
     {"diff_pct", "REAL", "percent of control; if the unit is 'step', by the shift of trace_shift"},
     {"ci_low", "REAL", "percent, lower end of the 95 % confidence interval"},
     {"ci_high", "REAL", "percent, upper end of the 95 % confidence interval"},
