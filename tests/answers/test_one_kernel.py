@@ -93,14 +93,14 @@ class Graphs(Sides):
     def test_operators_that_run_in_a_graph(self):
         """Operators run in a graph instead; no time changes, and no operator is reported as gone."""
         self.assertEqual(self.texts(LINES, eager(3), replayed(3)),
-                         ["work: 3 operators now run inside a CUDA graph (1 launch per step)"])
+                         ["change: 3 operators now run inside a CUDA graph (1 launch per step)"])
         self.assertEqual(self.rows(GRAPHS),
                          [("into", "3 operators now run inside a CUDA graph (1 launch per step)")])
         self.assertEqual(self.rows(WORK), [])
 
     def test_operators_that_no_longer_do(self):
         self.assertEqual(self.texts(LINES, replayed(3), eager(3)),
-                         ["work: 3 operators no longer run inside a CUDA graph (1 launch per step)"])
+                         ["change: 3 operators no longer run inside a CUDA graph (1 launch per step)"])
         self.assertEqual(self.rows("SELECT code FROM trace_summary('a', 'b') WHERE kind = 'graphs'"), [("out of",)])
 
     def test_one_and_several(self):
@@ -112,31 +112,31 @@ class Graphs(Sides):
                  "3 operators now run inside a HIP graph (1 launch per step)"),
                 (eager(3), replayed(3, call="musaGraphLaunch"),
                  "3 operators now run inside a graph (1 launch per step)")):
-            self.assertEqual(self.texts(LINES, control, test), [f"work: {words}"])
+            self.assertEqual(self.texts(LINES, control, test), [f"change: {words}"])
 
     def test_traces_without_steps(self):
         sides = [without_steps(side(make, steps=1)) for make in (eager(3), replayed(3))]
         self.assertEqual(self.texts(LINES, *sides),
-                         ["work: 3 operators now run inside a CUDA graph (1 launch per trace)"])
+                         ["change: 3 operators now run inside a CUDA graph (1 launch per trace)"])
 
     def test_not_more_operators_than_kernels_in_graphs(self):
         """At most as many operators as kernels in graphs moved into them; the others are gone."""
         self.assertEqual(self.texts(LINES, eager(3), replayed(1)),
-                         ["work: 1 operator now runs inside a CUDA graph (1 launch per step)"])
+                         ["change: 1 operator now runs inside a CUDA graph (1 launch per step)"])
         self.assertEqual(self.rows(WORK), [("aten::mm gone, 3 per step",)])
 
     def test_an_operator_that_launches_several_kernels_is_one(self):
         def control(writer):
             writer.op("aten::linear", lambda: writer.op("aten::addmm", ("sgemm", 500), ("bias", 100)))
         self.assertEqual(self.texts(LINES, control, lambda writer: writer.graph(("sgemm", 500), ("bias", 100))),
-                         ["work: 1 operator now runs inside a CUDA graph (1 launch per step)"])
+                         ["change: 1 operator now runs inside a CUDA graph (1 launch per step)"])
 
     def test_some_operators_still_run_by_themselves(self):
         def test(writer):
             eager(2)(writer)
             replayed(3)(writer)
         self.assertEqual(self.texts(LINES, eager(5), test),
-                         ["work: 3 operators now run inside a CUDA graph (1 launch per step)"])
+                         ["change: 3 operators now run inside a CUDA graph (1 launch per step)"])
 
     def test_steps_that_overlap_are_no_change(self):
         """One step of test runs eagerly what the others replay, so overlapping steps are no change."""
@@ -167,15 +167,15 @@ class Graphs(Sides):
             replayed(3)(writer)
             writer.op("aten::isnan")
         self.assertEqual(self.texts(LINES, eager(3), test),
-                         ["work: 3 operators now run inside a CUDA graph (1 launch per step)",
-                          "work: aten::isnan new, 1 per step"])
+                         ["change: 3 operators now run inside a CUDA graph (1 launch per step)",
+                          "count: aten::isnan new, 1 per step"])
 
     def test_what_is_in_these_operators_has_no_row(self):
         def control(writer):
             for _ in range(3):
                 writer.op("aten::linear", lambda: writer.op("aten::t"), lambda: writer.op("aten::mm", ("sgemm", 500)))
         self.assertEqual(self.texts(LINES, control, replayed(3)),
-                         ["work: 3 operators now run inside a CUDA graph (1 launch per step)"])
+                         ["change: 3 operators now run inside a CUDA graph (1 launch per step)"])
 
     def test_other_devices_have_other_kernels(self):
         for path, make in (("a", eager(3)), ("b", replayed(3))):

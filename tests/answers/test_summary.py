@@ -32,7 +32,7 @@ class Lines(unittest.TestCase):
             "  +0.120 ms   18 %  compute        EmbeddingBackward0 (backward), only on rank 1",
             "  +0.096 ms   14 %  copies         aten::clone 4 -> 8 per step (DistributedDataParallel.forward)",
             "  -0.004 ms   -1 %                 14 smaller parts",
-            "work: CloneBackward0 4 -> 8 per step"])
+            "count: CloneBackward0 4 -> 8 per step"])
 
     def test_another_mix_of_requests(self):
         """The planted difference leads, although the step as a whole is shorter, because of another mix of requests."""
@@ -83,7 +83,7 @@ class Lines(unittest.TestCase):
             "    +1.2 ms   -3 %  copies         aten::to",
             "    +9.2 ms  -22 %  GPU idle       waiting for the host",
             "    +0.3 ms   -1 %                 26 smaller parts",
-            "work: DataLoader next batch, from workers new, 1 per step"])
+            "count: DataLoader next batch, from workers new, 1 per step"])
 
     def test_other_work_than_control_beside_other_load(self):
         """C7.3: aten::sort sorts more numbers in the same number of runs; no load makes a step 14 times as long."""
@@ -660,4 +660,4 @@ class Corpus(unittest.TestCase):
                                                    for side in ("control", "test")))), said)
         same = lines(*(corpus("own", "torch_planted", "same", side) for side in ("control", "test")))
         self.assertIn("no clear difference", same[0])
-        self.assertNotIn("work:", "\n".join(same))
+        self.assertNotIn("count:", "\n".join(same))

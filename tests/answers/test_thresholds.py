@@ -122,6 +122,11 @@ class Verdict(Asking):
         for ms, slow in ((1019, 0), (1021, 2)):
             self.assertEqual(self.verdict([1000] * 4, (1000, ms, 1000, ms), "slow_steps"), (slow,))
 
+    def test_a_step_as_fast_as_in_control(self):
+        """C4.2: if all steps are longer than control's longest, test is slower, unless some are far longer."""
+        for least, slow, some in ((11, 14, True), (11.1, 14, False), (11.1, 18, True)):
+            self.assertEqual(self.in_some((10, 11, 10, 11), (least, slow, 11.5, slow)), some)
+
     def test_half_more_than_the_others(self):
         self.assertFalse(self.in_some((10, 11, 10, 11), (10, 17.9, 12, 17.9)))
         self.assertTrue(self.in_some((10, 11, 10, 11), (10, 18.1, 12, 18.1)))

@@ -148,7 +148,8 @@ static bool is_slower_in_some(const struct pair *pair, struct pair_verdict *verd
     verdict->slow = slow;
     return control->windows >= SOME_OF_STEPS && test->windows >= SOME_OF_STEPS &&
            slow >= SOME_SLOW_STEPS && kept == steps &&
-           (slow + within == steps || shortest >= SOME_FAR_RATIO * longest) &&
+           ((slow + within == steps && !pair_is_apart(pair)) ||
+            shortest >= SOME_FAR_RATIO * longest) &&
            (double)slow >= SOME_PART * (double)steps &&
            (double)slow <= (1 - SOME_PART) * (double)steps;
 }

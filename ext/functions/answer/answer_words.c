@@ -515,13 +515,13 @@ static bool write_line(struct words *words)
         write_rest(words);
         break;
     case LINE_GRAPHS:
-        write_string(&words->prefix, "work: ");
+        write_string(&words->prefix, "change: ");
         write_change_to_graphs(&words->body, &words->answer->facts.work.graphs,
                                answer_in_steps(&words->answer->facts));
         break;
     case LINE_WORK:
         work = &causes->texts.items[causes->works[words->line->of].text];
-        write_string(&words->prefix, "work: ");
+        write_string(&words->prefix, "count: ");
         write_bytes(&words->body, work->text, work->length);
         break;
     }

@@ -379,7 +379,7 @@ static void write_late(struct cause_words *words, const struct cause *cause)
     if (cause->name != NAME_NONE)
         write_name_of(words, cause);
     else
-        write_string(text, words->late > 1 ? "the host, other work" : "the host");
+        write_string(text, words->late > 1 ? "other work of the host" : "the host");
 }
 
 static void write_merged(struct cause_words *words, const struct cause *cause)
