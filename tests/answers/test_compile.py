@@ -12,7 +12,7 @@ import sqlite3
 from generate_compile import Log, large, random_log
 from made import InFolder, document, event, write
 from oracle_compile import Reading
-from support import EXAMPLES, alone, golden, outside, series, slowest
+from support import EXAMPLES, alone, corpus, found_below, golden, outside, series, slow, slowest
 
 CASES = os.path.abspath(os.path.join(os.environ.get("GOLDEN", ""), "..", "cases", "compile"))  # next to their rows
 FUNCTIONS = {"files": "compile_files", "compilations": "compilations", "breaks": "compile_breaks",
@@ -375,6 +375,25 @@ class Steps(Compile):
         self.assertEqual(self.compile_steps(), [(1, "1/0", "forward", 0)])
         self.trace(event("CUDAGraphNode.record (dynamo_timed)", START + 1100, 50))
         self.assertEqual(self.compile_steps(), [(1, None, "runtime", None)])
+
+    @slow
+    def test_recordings_without_a_compilation(self):
+        """No compilation is claimed: not of recordings that run compiled code either."""
+        asked = 0
+        for folder in (corpus(), EXAMPLES):
+            for path in found_below(folder, "**", "*.json*"):
+                if os.path.join("compile", "") in path:
+                    continue
+                try:
+                    times = self.rows("SELECT count(*) FROM trace_step_time(?, 'all', 'all') WHERE class = 'compile'",
+                                      path)
+                    steps = self.rows("SELECT count(*) FROM compile_steps(?, 'all', 'all', '')", path)
+                except sqlite3.Error:
+                    continue  # not a trace
+                with self.subTest(path):
+                    asked += 1
+                    self.assertEqual(times + steps, [(0,), (0,)])
+        self.assertGreater(asked, 250)
 
     def test_a_compilation_in_two_steps(self):
         self.trace(event("dynamo", START + 900, 300), event("f (dynamo_timed)", START + 910, 10))
