@@ -1,4 +1,4 @@
-"""Pairs of data-parallel jobs where one thing differs, with the truth from the same seed.
+"""Pairs of jobs where one thing differs, with the truth from the same seed: data-parallel ones and pipelines.
 
     truth = write_pair(folder, seed)          # folder/control and folder/test, a file per rank
     truth.kind, truth.name, truth.rank        # KINDS or "nothing"; the operator; None: all ranks
@@ -110,6 +110,102 @@ def run(rng, program, ranks, longer):
             rank.host = waited + 2_000
             rank.recorder.step(step, begun[rank], rank.host)
     return {rank.number: rank.recorder.events for rank in running}
+
+
+class Stage(Rank):
+    """A rank of a pipeline: its program, and how far it has come."""
+
+    def __init__(self, rng, number, program):
+        super().__init__(Recorder(Clock(rng.randrange(-2_000_000, 2_000_000))))
+        self.number, self.program, self.place, self.ready = number, program, 0, None
+
+    def call(self, name):
+        self.recorder.host(name, self.host, self.host + 800, cat="cuda_runtime")
+        self.host += 1_000
+
+    def compute(self, name, length):
+        launched = self.launch(name, 6_000)
+        start = max(launched + 3_000, self.streams[7] + 1_000)
+        self.streams[7] = start + length
+        self.recorder.work(name.replace("aten::", "kernel_"), launched, start, self.streams[7])
+
+    def transfer(self, name, peer):
+        """Launches a send or a receive; its kernel starts when the stream that computes is done."""
+        begun = self.host
+        self.call("cudaEventRecord")
+        self.call("cudaStreamWaitEvent")
+        launched = self.launch(f"nccl:{name}", 4_000)
+        self.recorder.host("record_param_comms", begun - 1_000, self.host + 500, args={
+            "Collective name": name, "Process Group Name": "7", "Process Group Ranks": "[0, 1, 2, 3]",
+            "Dst Rank": peer, "Src Rank": peer})
+        self.host += 1_000
+        self.ready = launched, max(launched + 3_000, self.streams[7] + 1_000, self.streams.get(26, 0) + 1_000)
+
+    def end_transfer(self, ended):
+        self.recorder.work("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", *self.ready, ended, 26)
+        self.streams[26] = ended
+        self.streams[7] = max(self.streams[7], ended)
+        self.host += 20_000
+        self.call("cudaStreamWaitEvent")
+        self.ready = None
+
+
+def run_pipeline(rng, lengths, batches, slow):
+    """The events of each stage: forward of all batches, then backward. slow: (stage, operator) -> ns."""
+    last, layers = len(lengths) - 1, range(len(lengths[0]))
+
+    def program(stage):
+        for way, before, after in (("op", stage - 1, stage + 1), ("back", stage + 1, stage - 1)):
+            for _ in range(batches):
+                if 0 <= before <= last:
+                    yield "recv", before
+                for layer in layers:
+                    yield f"aten::{way}{layer}", (1 + (way == "back")) * lengths[stage][layer] + slow.get(
+                        (stage, f"aten::{way}{layer}"), 0)
+                if 0 <= after <= last:
+                    yield "send", after
+        yield "aten::optimizer", 60_000
+
+    stages = [Stage(rng, number, list(program(number))) for number in range(last + 1)]
+    for stage in stages:
+        stage.host = stage.streams[7] = 10_000_000 + rng.randrange(50_000)
+    for step in range(STEPS):
+        begun = [stage.host for stage in stages]
+        for stage in stages:
+            stage.place = 0
+        while any(stage.place < len(stage.program) for stage in stages):
+            for stage in stages:
+                while stage.place < len(stage.program) and not stage.ready:
+                    what, value = stage.program[stage.place]
+                    if what in ("send", "recv"):
+                        stage.transfer(what, value)
+                    else:
+                        stage.compute(what, int(value * rng.gauss(1, 0.01)))
+                        stage.place += 1
+            for stage in stages:
+                peer = stage.ready and stages[stage.program[stage.place][1]]
+                if peer and peer.ready and peer.program[peer.place][1] == stage.number:
+                    ended = max(stage.ready[1], peer.ready[1]) + int(30_000 * rng.gauss(1, 0.01))
+                    for each in (stage, peer):
+                        each.end_transfer(ended)
+                        each.place += 1
+        for stage, at in zip(stages, begun):
+            waited = stage.streams[7] + 5_000
+            stage.recorder.host("cudaDeviceSynchronize", stage.host, waited, cat="cuda_runtime")
+            stage.host = waited + 2_000
+            stage.recorder.step(step, at, stage.host)
+    return {stage.number: stage.recorder.events for stage in stages}
+
+
+def write_pipeline(folder, seed):
+    """A pair of pipelines where one operator of one stage takes longer in test; returns the truth."""
+    rng = random.Random(seed)
+    stages, layers, batches = rng.choice((2, 3, 4)), rng.randrange(2, 4), rng.choice((4, 6))
+    common = [rng.randrange(80_000, 200_000) for _ in range(layers)]
+    slow = rng.randrange(stages), f"aten::{rng.choice(('op', 'back'))}{rng.randrange(layers)}"
+    for side, longer in (("control", {}), ("test", {slow: int(sum(common) * rng.uniform(0.4, 1))})):
+        write_ranks(os.path.join(folder, side), run_pipeline(rng, [common] * stages, batches, longer))
+    return Truth("stage", slow[1], slow[0])
 
 
 def write_pair(folder, seed, kind=None):
