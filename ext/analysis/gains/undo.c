@@ -231,8 +231,8 @@ static void find_hiders(void *argument, const struct sim_net *net, const struct 
     for (int lane = 0; done && lane < pass->lanes && windows > 0; lane++) {
         const wide_time *of = lengths + (size_t)lane * undoer->steps.count;
         struct undone *undone = &undoer->undo->items[undoer->alone + (size_t)lane];
-        wide_time diff =
-            causes->items[undone->cause].diff / windows * (wide_time)undoer->undo->steps;
+        wide_time diff = causes->items[undone->cause].diff * (wide_time)undoer->undo->steps;
+        diff = (2 * diff + windows) / (2 * windows); /* ns, rounded; less than 0 does not matter */
         wide_time gain = undoer->undo->recorded - sim_steps_sum(&undoer->steps, of);
         if (undone->known && diff > 0 && 10 * gain < 9 * diff)
             done =
