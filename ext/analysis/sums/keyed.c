@@ -35,6 +35,7 @@ struct keyed_builder {
     size_t path_capacity;
     char *scratch; /* room for the longest name and GRAPH_PREFIX */
     struct row_types types_of_work;
+    uint32_t type_ids[KERNEL_NONE + 1]; /* by enum kernel_type; NAME_NONE: not put yet */
     int64_t integer; /* last integer stored as a name, and its id */
     uint32_t integer_id;
 };
@@ -137,6 +138,16 @@ static bool put_text(struct keyed_builder *builder, const char *text, uint32_t *
     return *id != NAME_NONE;
 }
 
+/* Sets the id of the type of device work. */
+static bool put_type(struct keyed_builder *builder, uint32_t row, uint32_t *id)
+{
+    enum kernel_type type = row_types_find(&builder->types_of_work, builder->file, row);
+    uint32_t *known = &builder->type_ids[type];
+    bool done = *known != NAME_NONE || put_text(builder, kernel_type_name(type), known);
+    *id = *known;
+    return done;
+}
+
 static bool put_integer(struct keyed_builder *builder, int64_t value, uint32_t *id)
 {
     char digits[24];
@@ -215,10 +226,7 @@ static bool key_row(struct keyed_builder *builder, uint32_t row, const uint32_t 
         else if (key == KEY_CAT)
             done = put_name(builder, row_place(columns, row)->cat, false, &ids[i]);
         else if (key == KEY_KERNEL_TYPE && device)
-            done = put_text(builder,
-                            kernel_type_name(
-                                row_types_find(&builder->types_of_work, builder->file, row)),
-                            &ids[i]);
+            done = put_type(builder, row, &ids[i]);
         else if (key == KEY_STREAM && device)
             done = put_integer(builder, row_place(columns, row)->stream, &ids[i]);
         else if ((key == KEY_SHAPES || key == KEY_TYPES) && label != ROW_NONE &&
@@ -564,6 +572,7 @@ bool keyed_add(struct keyed *keyed, const struct keyed_request *request,
     struct keyed_builder builder = {
         .keyed = keyed, .request = request, .stopper = stopper, .failure = failure, .file = file,
         .integer = NUMBER_NONE};
+    memset(builder.type_ids, 0xff, sizeof builder.type_ids);
     bool done = prepare(&builder) &&
                 (request->device_type == DEVICE_GPU || stacks_find(file, stopper, failure)) &&
                 find_labels(&builder) &&
