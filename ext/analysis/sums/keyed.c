@@ -36,8 +36,8 @@ struct keyed_builder {
     char *scratch; /* room for the longest name and GRAPH_PREFIX */
     struct row_types types_of_work;
     uint32_t type_ids[KERNEL_NONE + 1]; /* by enum kernel_type; NAME_NONE: not put yet */
-    int64_t integer; /* last integer stored as a name, and its id */
-    uint32_t integer_id;
+    uint32_t integer_id; /* of `integer`, the last one stored as a name */
+    int64_t integer;
 };
 
 /* Returns the arg of a key; KEYED_ARGS if its value is not in args. */
@@ -138,7 +138,6 @@ static bool put_text(struct keyed_builder *builder, const char *text, uint32_t *
     return *id != NAME_NONE;
 }
 
-/* Sets the id of the type of device work. */
 static bool put_type(struct keyed_builder *builder, uint32_t row, uint32_t *id)
 {
     enum kernel_type type = row_types_find(&builder->types_of_work, builder->file, row);
@@ -151,17 +150,15 @@ static bool put_type(struct keyed_builder *builder, uint32_t row, uint32_t *id)
 static bool put_integer(struct keyed_builder *builder, int64_t value, uint32_t *id)
 {
     char digits[24];
-    *id = NAME_NONE;
-    if (value == NUMBER_NONE)
-        return true;
+    bool done = true;
     if (value != builder->integer) {
         snprintf(digits, sizeof digits, "%lld", (long long)value);
-        if (!put_text(builder, digits, &builder->integer_id))
-            return false;
         builder->integer = value;
+        builder->integer_id = NAME_NONE;
+        done = value == NUMBER_NONE || put_text(builder, digits, &builder->integer_id);
     }
     *id = builder->integer_id;
-    return true;
+    return done;
 }
 
 /* Returns whether a name of work comes from XLA (A17), not from a graph. */
@@ -571,7 +568,7 @@ bool keyed_add(struct keyed *keyed, const struct keyed_request *request,
     struct trace_file *file = request->member->file;
     struct keyed_builder builder = {
         .keyed = keyed, .request = request, .stopper = stopper, .failure = failure, .file = file,
-        .integer = NUMBER_NONE};
+        .integer = NUMBER_NONE, .integer_id = NAME_NONE};
     memset(builder.type_ids, 0xff, sizeof builder.type_ids);
     bool done = prepare(&builder) &&
                 (request->device_type == DEVICE_GPU || stacks_find(file, stopper, failure)) &&
