@@ -134,6 +134,16 @@ struct trace_file {
     struct file_health health;
 };
 
+/* Returns the data that this function frees; NULL: there is none. */
+static inline const struct derived *derived_find(const struct trace_file *file,
+                                                 void (*freed_by)(struct derived *derived))
+{
+    const struct derived *at = file->derived;
+    while (at && at->free != freed_by)
+        at = at->next;
+    return at;
+}
+
 /* Whether a row has a category. */
 static inline bool row_is(const struct trace_file *of, size_t row, enum category category)
 {

@@ -68,10 +68,7 @@ static void free_kept(struct derived *derived)
 
 static const struct kept_collectives *find_kept(const struct trace_file *file)
 {
-    const struct derived *at = file->derived;
-    while (at && at->free != free_kept)
-        at = at->next;
-    return (const struct kept_collectives *)at;
+    return (const struct kept_collectives *)derived_find(file, free_kept);
 }
 
 /* W5: returns the event around a launch that describes a collective, or ROW_NONE. */

@@ -79,10 +79,11 @@ static int ask_json(struct value_reader *reader, const unsigned char *args, size
 {
     int code = reader->statement ? SQLITE_OK : prepare(reader);
     sqlite3_stmt *statement = reader->statement;
+    if (code != SQLITE_OK)
+        return code;
     sqlite3_reset(statement);
-    if (code == SQLITE_OK)
-        code = sqlite3_bind_text64(statement, 1, (const char *)args, length, SQLITE_STATIC,
-                                   SQLITE_UTF8);
+    code =
+        sqlite3_bind_text64(statement, 1, (const char *)args, length, SQLITE_STATIC, SQLITE_UTF8);
     if (code == SQLITE_OK)
         code = sqlite3_step(statement);
     if (code == SQLITE_ERROR) /* nested deeper than SQLite allows */

@@ -18,10 +18,7 @@ static void free_kept(struct derived *derived)
 
 static const struct kept_syncs *find_kept(const struct trace_file *file)
 {
-    const struct derived *at = file->derived;
-    while (at && at->free != free_kept)
-        at = at->next;
-    return (const struct kept_syncs *)at;
+    return (const struct kept_syncs *)derived_find(file, free_kept);
 }
 
 static int64_t number_of(const struct names *texts, uint32_t id)
