@@ -122,16 +122,16 @@ static bool same(const struct text *a, const struct text *b)
 
 /* The file under test: it is written anew, and keeps its name. */
 
-static int file = -1;
+static int descriptor = -1;
 static char path[32];
 
 static void write_file(const void *bytes, size_t length)
 {
-    if (file < 0) {
-        file = memfd_create("fuzz", 0);
-        snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    if (descriptor < 0) {
+        descriptor = memfd_create("fuzz", 0);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
     }
-    MUST(ftruncate(file, 0) == 0 && pwrite(file, bytes, length, 0) == (ssize_t)length);
+    MUST(ftruncate(descriptor, 0) == 0 && pwrite(descriptor, bytes, length, 0) == (ssize_t)length);
 }
 
 /* The bytes as gzip, cut into members of about one length. */
