@@ -26,6 +26,7 @@ struct reading {
     struct problems problems;
     enum document_outcome outcome;
     bool metadata_whole;
+    bool spans;     /* an event is an X, B or E */
     char *metadata; /* NULL if there is none */
 };
 
@@ -106,8 +107,11 @@ static struct reading read_by(bool by_zlib, const bool *wanted, size_t chunk, bo
     struct event event;
     int result = -1;
     told.used = 0; /* the memo knows no names */
-    while (document && (result = document_next(document, &event, &failure)) > 0)
+    while (document && (result = document_next(document, &event, &failure)) > 0) {
+        reading.spans = reading.spans || event.phase == 'X' || event.phase == 'B' ||
+                        event.phase == 'E';
         put_event(&reading.events, &event);
+    }
     MUST((result == 0) == (failure.code == FAILURE_NONE));
     MUST(failure.code == FAILURE_NONE || (failure.code == FAILURE_MEMORY && fail_at > 0));
     *unsure = result == 0 && document_unsure(document);
@@ -243,7 +247,7 @@ static void load(const bool *phases, const struct reading *reading, struct text 
     if (trace && fail_at == 0) {
         /* of the same phases: others are crossed with less care, and a document without X, B and E
         ** is read again (T3.5) */
-        if (reading && !trace->async && trace->columns.count > 0)
+        if (reading && reading->spans)
             MUST(trace->events == reading->elements && trace->outcome == reading->outcome);
         MUST(!head->rank_known || head->rank == trace->rank);
         check_file(trace);
