@@ -49,6 +49,20 @@ def few(runs):
     return ran([[100] * 5] * 3), ran([[1100] * 5] * 2 + [[100] * 5] * (runs - 2))
 
 
+def rated(*us, kinds="float", sizes=(1024, 1024), device="NVIDIA H200", operators=("aten::mul", "aten::mm")):
+    """A trace of steps with operators on square matrices; each runs for this many us on the device."""
+    events, work = [], 0
+    for number in range(3):
+        at = 10000 * number
+        events.append(step(number, at, 9999))
+        for place, (name, size, each) in enumerate(zip(operators, sizes, us)):
+            work += 1
+            args = {"Input Dims": [[size, size]] * 2, "Input type": [kinds] * 2}
+            events += [event(name, at + 100 * place, 50, args=args), launch(at + 100 * place + 10, 5, work),
+                       kernel("k", at + 1000 * place + 200, each, work)]
+    return document(*events, deviceProperties=[{"id": 0, "name": device}])
+
+
 CASES = {
     "allocator": Case(
         Said("device memory is allocated more often: 0 -> 4 calls per step, 0.0 -> 3.0 ms", "sizes vary", [1]),
@@ -121,6 +135,32 @@ CASES = {
             (shared([1000] * 7 + [2000] * 3), SILENT)],
             shared([1000] * 10), clock=[(None, "no common factor", None)],
             kernel=[(None, None, "k0", "COMPUTATION", None, None, 1, 1, 1000, 2000)])],
+    "kernel_rate": [Case(
+        Said("aten::mul: 1258 -> 629.1 GB/s (26 -> 13 % of the peak)", "shapes and types", [1, 3]),
+        Said("aten::mul: 629.1 -> 1258 GB/s (13 -> 26 % of the peak)", "shapes and types", [1, 3]),
+        [("cause SET diff_time = 890", SILENT), ("cause SET diff_time = 910", ANY),
+         ("cause SET added = 1 WHERE class = 'compute'", SILENT),
+         ("cause SET removed = 1 WHERE class = 'compute'", SILENT),
+         ("cause SET class = 'memory'", SILENT), ("pair SET is_clear = 0", SILENT),
+         ("pair SET other_device = 1", SILENT), ("cause_op SET name = 'aten::div'", SILENT),
+         ("kernel SET tt = 1240", ANY), ("kernel SET tt = 1260", SILENT),
+         ("kernel SET tt = 2000, t = 2", ANY), ("kernel SET tt = 2000, type = 'MEMORY'", ANY),
+         ("kernel SET tt = 2000, top_op = 'aten::mul'", ANY), ("DELETE FROM kernel", ANY),
+         ((rated(10, 99), rated(12.4, 99)), SILENT), ((rated(10, 99), rated(12.6, 99)), ANY),
+         ((rated(10, 99), rated(20, 99, kinds="c10::Half")), SILENT),
+         ((rated(10, 99), rated(20, 99, sizes=(2048, 1024))), SILENT),
+         ((rated(10, 99), rated(20, 99, 20, operators=("aten::mul", "aten::mm", "aten::mul"),
+                                sizes=(1024, 1024, 1024))), SILENT),
+         ((rated(10, 99, kinds="list"), rated(20, 99, kinds="list")), SILENT),
+         ((rated(10, 99, device="one"), rated(20, 99, device="one")), "aten::mul: 1258 -> 629.1 GB/s"),
+         ((rated(10, 99), rated(20, 44)), Said("aten::mm: 21.69 -> 48.81 TFLOP/s (32 -> 73 % of the peak)", ANY, [2])),
+         ((rated(20, 99, device="one"), rated(20, 44, device="one")), "aten::mm: 21.69 -> 48.81 TFLOP/s"),
+         ((rated(20, 1, sizes=(1024, 32)), rated(20, 2, sizes=(1024, 32))),
+          "aten::mm: 12.29 -> 6.144 GB/s (0 -> 0 % of the peak)")],
+        (rated(10, 99), rated(20, 99)), pair={"gap": 9000},
+        kernel=[("aten::add", "aten::add", "k", "COMPUTATION", None, None, 1, 1, 1000, 1000)],
+        cause=[{"class": "compute"}, {"class": "compute"}, {"class": "compute", "diff_time": 1}, {}],
+        cause_op=[(1, "aten::mul"), (2, "aten::mm"), (3, "aten::mul"), (4, "aten::mul")])],
     "memory_format": [Case(
         Said("convolutions change the layout more often: 0 -> 2 times per step, 0.00 -> 2.00 ms", "channels_last", [1]),
         Said("convolutions change the layout less often: 2 -> 0 times per step, 2.00 -> 0.00 ms", "channels_last", [1]),
