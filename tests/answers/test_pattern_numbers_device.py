@@ -136,8 +136,8 @@ CASES = {
             shared([1000] * 10), clock=[(None, "no common factor", None)],
             kernel=[(None, None, "k0", "COMPUTATION", None, None, 1, 1, 1000, 2000)])],
     "kernel_rate": [Case(
-        Said("aten::mul: 1258 -> 629.1 GB/s (26 -> 13 % of the peak)", "shapes and types", [1, 3]),
-        Said("aten::mul: 629.1 -> 1258 GB/s (13 -> 26 % of the peak)", "shapes and types", [1, 3]),
+        Said("aten::mul: 1258 -> 629.1 GB/s (26 -> 13 % of the peak)", "memory layout", [1, 3]),
+        Said("aten::mul: 629.1 -> 1258 GB/s (13 -> 26 % of the peak)", "memory layout", [1, 3]),
         [("cause SET diff_time = 890", SILENT), ("cause SET diff_time = 910", ANY),
          ("cause SET added = 1 WHERE class = 'compute'", SILENT),
          ("cause SET removed = 1 WHERE class = 'compute'", SILENT),

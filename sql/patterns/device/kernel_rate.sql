@@ -25,5 +25,5 @@ SELECT CASE WHEN of_flops THEN printf('%s: %.4g -> %.4g TFLOP/s', n.name, cf, tf
             ELSE printf('%s: %.4g -> %.4g GB/s', n.name, cb, tb) END
        || CASE WHEN iif(of_flops, cfp, cbp) IS NULL THEN ''
             ELSE printf(' (%.0f -> %.0f %% of the peak)', iif(of_flops, cfp, cbp), iif(of_flops, tfp, tbp)) END,
-       'trace_diff_by with keys kernel, shapes and types; layout, alignment, library versions', cause.id
+       'versions, memory layout and alignment choose its kernels: compare these', cause.id
 FROM n JOIN cause ON class = 'compute' AND cause.id IN (SELECT id FROM cause_op WHERE cause_op.name = n.name)
