@@ -184,7 +184,7 @@ CHANGES = {
     "host_slower": (on_host(40), on_host(56), on_host(40)[:4] + on_host(80)[4:],
                     "the host is 1.31 times as slow throughout"),
     "kernel_rate": (products("gemm", 100), products("gemm", 130), products("gemm", 120),
-                    "aten::mm: 4.608e-05 -> 3.545e-05 TFLOP/s"),
+                    "aten::mm 4.608e-05 -> 3.545e-05 TFLOP/s"),
     "nccl_kernel": (kernels(5) + call("c10d::allreduce_", kernel=("ncclDevKernel_AllReduce_RING_LL", 50)),
                     kernels(5) + call("c10d::allreduce_", kernel=("ncclDevKernel_AllReduce_TREE_LL", 50)),
                     kernels(5) + call("c10d::allreduce_", kernel=("ncclDevKernel_AllReduce_RING_LL", 70)),

@@ -28,10 +28,11 @@ class Lines(unittest.TestCase):
             "  +0.300 ms   44 %  GPU idle       waiting for DataLoader next batch, from workers",
             "  +0.180 ms   26 %  communication  nccl:all_reduce: 0.78 times the bandwidth (54.0 -> 41.9 GB/s)",
             "  -0.168 ms  -25 %  AdamW.step is fused, control's uses foreach: 5 -> 1 operators",
-            "  +0.160 ms   23 %  aten::layer_norm: 1511 -> 539.5 GB/s (74 -> 26 % of the peak)",
+            "  +0.160 ms   23 %  compute        aten::layer_norm (DistributedDataParallel.forward)",
             "  +0.120 ms   18 %  compute        EmbeddingBackward0 (backward), only on rank 1",
             "  +0.096 ms   14 %  copies         aten::clone 4 -> 8 per step (DistributedDataParallel.forward)",
             "  -0.004 ms   -1 %                 14 smaller parts",
+            "change: aten::layer_norm 1511 -> 539.5 GB/s (74 -> 26 % of the peak)",
             "count: CloneBackward0 4 -> 8 per step"])
 
     def test_another_mix_of_requests(self):
@@ -654,7 +655,7 @@ class Corpus(unittest.TestCase):
                            ("grad_hook", "hooks on gradients run more operators: aten::nan_to_num"),
                            ("float64_all", "float -> double"),
                            ("clip", "linalg_vector_norm new"),
-                           ("double_forward", "aten::linear 9 -> 18"), ("anomaly", "anomaly mode is on: 97 checks")):
+                           ("double_forward", "the forward pass runs 2 times as often"), ("anomaly", "anomaly mode is on: 97 checks")):
             with self.subTest(pair):
                 self.assertRegex("\n".join(lines(*(corpus("own", "torch_planted", pair, side)
                                                    for side in ("control", "test")))), said)

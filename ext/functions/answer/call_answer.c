@@ -279,15 +279,14 @@ static bool is_named(const struct layout *layout, const struct answer_work *work
 static void choose_works(struct layout *layout, size_t *places)
 {
     const struct answer_causes *causes = &layout->answer->causes;
-    size_t sure, more = layout->sure;
-    do { /* lines that work leaves go to causes, which may name more of the work */
-        sure = more;
+    size_t causes_shown = layout->lines + 1;
+    do { /* a cause may name the work that would need its line */
+        causes_shown--;
         layout->works = 0;
         for (size_t i = 0; i < causes->work_count && layout->works < layout->of_work; i++)
-            if (!is_named(layout, &causes->works[i], sure))
+            if (!is_named(layout, &causes->works[i], causes_shown))
                 places[layout->works++] = i;
-        more = layout->lines - layout->works;
-    } while (more > sure);
+    } while (layout->works > layout->lines - causes_shown && causes_shown > layout->sure);
 }
 
 /* Returns the execution counts of a cause's operator, unless an earlier cause names it: an id in

@@ -21,9 +21,9 @@ n AS (
     AND (SELECT max(total(k.ct), total(k.tt)) <= 1.25 * min(total(k.ct), total(k.tt)) FROM kernel AS k
          WHERE k.c = k.t AND k.type = 'COMPUTATION' AND k.top_op IS NOT w.top_op)
   ORDER BY abs(diff_device_time) DESC, w.top_op LIMIT 1)
-SELECT CASE WHEN of_flops THEN printf('%s: %.4g -> %.4g TFLOP/s', n.name, cf, tf)
-            ELSE printf('%s: %.4g -> %.4g GB/s', n.name, cb, tb) END
+SELECT CASE WHEN of_flops THEN printf('%s %.4g -> %.4g TFLOP/s', name, cf, tf)
+            ELSE printf('%s %.4g -> %.4g GB/s', name, cb, tb) END
        || CASE WHEN iif(of_flops, cfp, cbp) IS NULL THEN ''
             ELSE printf(' (%.0f -> %.0f %% of the peak)', iif(of_flops, cfp, cbp), iif(of_flops, tfp, tbp)) END,
-       'versions, memory layout and alignment choose its kernels: compare these', cause.id
-FROM n JOIN cause ON class = 'compute' AND cause.id IN (SELECT id FROM cause_op WHERE cause_op.name = n.name)
+       'versions, memory layout and alignment choose its kernels: compare these', NULL
+FROM n
