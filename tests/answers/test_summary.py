@@ -655,7 +655,8 @@ class Corpus(unittest.TestCase):
                            ("grad_hook", "hooks on gradients run more operators: aten::nan_to_num"),
                            ("float64_all", "float -> double"),
                            ("clip", "linalg_vector_norm new"),
-                           ("double_forward", "the forward pass runs 2 times as often"), ("anomaly", "anomaly mode is on: 97 checks")):
+                           ("double_forward", "the forward pass runs 2 times as often"),
+                           ("anomaly", "anomaly mode is on: 97 checks")):
             with self.subTest(pair):
                 self.assertRegex("\n".join(lines(*(corpus("own", "torch_planted", pair, side)
                                                    for side in ("control", "test")))), said)
