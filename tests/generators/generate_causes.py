@@ -1,10 +1,13 @@
-"""Pairs of jobs where one thing differs, with the truth from the same seed: data-parallel ones and pipelines.
+"""Pairs of jobs where one thing differs, with the truth from the same seed: data-parallel ones, sharded ones (FSDP),
+ones with experts, and pipelines.
 
     truth = write_pair(folder, seed)          # folder/control and folder/test, a file per rank
     truth.kind, truth.name, truth.rank        # KINDS or "nothing"; the operator; None: all ranks
 
 Each rank loads a batch, launches forward and backward of some layers, reduces the gradients of each layer while the
-next one computes, and waits at the end of the step. All times have a jitter of 1 % and clocks are apart.
+next one computes, and waits at the end of the step. Sharded layers are gathered before they compute, and their
+gradients are scattered; layers of experts exchange tokens before and after. All times have a jitter of 1 % and clocks
+are apart.
 """
 import os
 import random
@@ -16,12 +19,18 @@ Truth = namedtuple("Truth", "kind name rank")
 LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 KINDS = ("compute", "one compute", "moving compute", "loader", "one loader", "network", "new operator", "host")
 STEPS = 12
+COLLECTIVES = {"all_reduce": ("allreduce", "AllReduce_Sum_f32_RING_LL"),
+               "all_gather": ("_allgather_base", "AllGather_RING_LL"),
+               "reduce_scatter": ("_reduce_scatter_base", "ReduceScatter_Sum_f32_RING_LL"),
+               "all_to_all": ("all_to_allv", "SendRecv")}
+STYLES = {"ddp": "all_reduce", "fsdp": "all_gather", "experts": "all_to_all"}  # a slow network slows this collective
 
 
 class Program:
     """What each rank runs per step; lengths in ns."""
 
-    def __init__(self, rng):
+    def __init__(self, rng, style="ddp"):
+        self.style = style
         self.layers = rng.randrange(3, 6)
         self.forward = [rng.randrange(150_000, 400_000) for _ in range(self.layers)]
         self.backward = [2 * length for length in self.forward]
@@ -36,7 +45,8 @@ def plant(rng, program, kind, ranks):
     layer = 0 if kind == "host" else rng.randrange(program.layers)  # the device runs out of work only there
     rank = rng.randrange(ranks) if kind.startswith("one") else None
     what = kind.rsplit(" ", maxsplit=1)[-1] if kind != "new operator" else "new"
-    name = {"compute": f"aten::op{layer}", "loader": "DataLoader", "network": "AllReduce", "new": "aten::extra",
+    reduced = COLLECTIVES[STYLES[program.style]][1].partition("_")[0]
+    name = {"compute": f"aten::op{layer}", "loader": "DataLoader", "network": reduced, "new": "aten::extra",
             "host": "aten::op0"}[what]
 
     def longer(asked, at, number, step, moves):
@@ -70,35 +80,55 @@ def run(rng, program, ranks, longer):
         rank.recorder.host(name, rank.host, rank.host + 800, cat="cuda_runtime")
         rank.host += 1_000
 
-    def reduce(step, index):
+    def collective(step, name, waits):
+        """All ranks; waits: their next kernels wait for it."""
+        what, work = COLLECTIVES[name]
         for rank in running:
             call(rank, "cudaEventRecord")
             call(rank, "cudaStreamWaitEvent")
-        launched = {rank: rank.launch("nccl:all_reduce", 4_000) for rank in running}
+        launched = {rank: rank.launch(f"nccl:{what}", 4_000) for rank in running}
         starts = {rank: max(launched[rank] + 3_000, rank.streams[7], rank.streams.get(20, 0)) for rank in running}
-        ended = max(starts.values()) + jitter(program.reduce + longer("network", 0, 0, step, moves) // program.layers)
+        slower = longer("network", 0, 0, step, moves) // program.layers if name == STYLES[program.style] else 0
+        ended = max(starts.values()) + jitter(program.reduce + slower)
+        program.sequence += 1
         for rank in running:
             args = {"Process Group Name": "0", "Process Group Ranks": str(list(range(ranks))), "dtype": "Float",
-                    "Collective name": "allreduce", "In msg nelems": 1 << 20, "Out msg nelems": 1 << 20,
-                    "Group size": ranks, "seq": step * program.layers + index}
-            rank.recorder.work("ncclDevKernel_AllReduce_Sum_f32_RING_LL", launched[rank], starts[rank], ended, 20, args)
+                    "Collective name": what, "In msg nelems": 1 << 20, "Out msg nelems": 1 << 20,
+                    "Group size": ranks, "seq": program.sequence}
+            rank.recorder.work(f"ncclDevKernel_{work}", launched[rank], starts[rank], ended, 20, args)
             rank.streams[20] = ended
             call(rank, "cudaEventRecord")
+            if waits:
+                rank.host += 20_000
+                call(rank, "cudaStreamWaitEvent")
+                rank.streams[7] = max(rank.streams[7], ended)
 
+    def around(step, first):
+        """The collectives before (first) and after the layer computes, in each direction."""
+        if program.style == "experts" or (program.style == "fsdp" and first):
+            collective(step, STYLES[program.style], True)
+
+    program.sequence = 0
     for step in range(STEPS):
         begun = {rank: rank.host for rank in running}
         for rank in running:
             length = jitter(program.loader + longer("loader", 0, rank.number, step, moves))
             rank.recorder.host(LOADER, rank.host, rank.host + length, cat="user_annotation")
             rank.host += length
-            for layer, length in enumerate(program.forward):
+        for layer, length in enumerate(program.forward):
+            around(step, True)
+            for rank in running:
                 compute(rank, step, f"aten::op{layer}", length, layer)
+            around(step, False)
+        for rank in running:
             if longer("new", 0, rank.number, step, moves):
                 compute(rank, step, "aten::extra", 0, 0, "new")
-        for index, layer in enumerate(reversed(range(program.layers))):
+        for layer in reversed(range(program.layers)):
+            around(step, True)
             for rank in running:
                 compute(rank, step, f"aten::back{layer}", program.backward[layer], layer, "backward")
-            reduce(step, index)
+            around(step, False)
+            collective(step, "reduce_scatter" if program.style == "fsdp" else "all_reduce", False)
         for rank in running:
             rank.host += 20_000
             for _ in range(program.layers):
@@ -208,9 +238,9 @@ def write_pipeline(folder, seed):
     return Truth("stage", slow[1], slow[0])
 
 
-def write_pair(folder, seed, kind=None):
+def write_pair(folder, seed, kind=None, style="ddp"):
     rng = random.Random(seed)
-    ranks, program = rng.choice((2, 2, 4, 8)), Program(rng)
+    ranks, program = rng.choice((2, 2, 4, 8)), Program(rng, style)
     kind = kind or rng.choice(KINDS)
     truth, longer = (Truth("nothing", None, None), None) if kind == "nothing" else plant(rng, program, kind, ranks)
     for side, changed in (("control", None), ("test", longer)):
