@@ -8,11 +8,12 @@ import pickle
 import random
 import shutil
 import sqlite3
+import subprocess
 import time
 
 from generate_hangs import CANNOT_BE_TOLD, TIMEOUT_MS, hung_job, large, write
 from made import InFolder, write as write_file
-from support import EXAMPLES, alone, golden, series, slowest
+from support import EXAMPLES, ROOT, alone, golden, outside, series, slowest
 
 CASES = os.path.abspath(os.path.join(os.environ.get("GOLDEN", ""), "..", "cases", "hangs"))  # next to their rows
 FUNCTIONS = ("fr_dumps", "fr_entries", "fr_groups", "hang_ranks", "hang_summary")
@@ -525,6 +526,46 @@ class Hostile(Hangs):
 
 
 @alone
+@slowest
+class Live(Hangs):
+    """Dumps that PyTorch writes for CPU ranks, where TORCH is a virtual environment with it."""
+
+    def record(self, ranks, missing):
+        python = outside("TORCH", "bin", "python")
+        for name in ("job", "job/pickle", "job/json"):
+            os.mkdir(name)
+        running = [subprocess.Popen(
+            [python, os.path.join(ROOT, "tests", "generators", "record_hang.py"), str(rank), str(ranks), "job",
+             str(missing)], env={**os.environ, "TORCH_FR_BUFFER_SIZE": "2000", "OMP_NUM_THREADS": "1"},
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for rank in range(ranks)]
+        for each in running:
+            with self.subTest(rank=running.index(each)):
+                _, errors = each.communicate(timeout=300)
+                self.assertEqual(each.returncode, 0, errors)
+
+    def test_a_rank_that_does_not_call(self):
+        self.record(4, 2)
+        for dumps in ("job/pickle", "job/json"):
+            with self.subTest(dumps):
+                self.assertEqual(self.code(dumps), "gloo")  # named, but no culprit: it may have failed
+                self.assertIn("Rank 2 did not call all_reduce, seq 4 (its last: 3), default_pg [0-3].",
+                              self.texts(dumps))
+                self.assertEqual(self.culprits(dumps), {})
+                self.assertEqual(self.rows("SELECT rank, waits_for FROM hang_ranks(?)", dumps),
+                                 [(rank, None if rank == 2 else "2") for rank in range(4)])
+                self.assertEqual(self.rows("SELECT rank, problems FROM fr_dumps(?)", dumps),
+                                 [(rank, None) for rank in range(4)])
+                self.assertEqual(self.rows("SELECT rank, count(*) FROM fr_entries(?) GROUP BY rank", dumps),
+                                 [(rank, 4 if rank == 2 else 5) for rank in range(4)])
+
+    def test_a_job_that_does_not_hang(self):
+        self.record(2, -1)
+        for dumps in ("job/pickle", "job/json"):
+            with self.subTest(dumps):
+                self.assertEqual(self.culprits(dumps), {})
+                self.assertEqual(self.value("SELECT count(*) FROM hang_ranks(?) WHERE state = 'waits'", dumps), 0)
+
+
 class Cost(Hangs):
     @slowest
     def test_1024_dumps(self):
