@@ -180,8 +180,8 @@ CASES = {
         (convolutions(0), convolutions(50)), pair={"of_host": 1}, op=[("aten::convolution", 50, 50)],
         cause=[{}, {}], cause_op=[(1, "aten::batch_norm"), (2, "aten::mm")])],
     "other_gpu": Case(
-        Said("another device: B, where control has A", "compare on one device", [1]),
-        Said("another device: A, where control has B", "compare on one device", [1]),
+        Said("other device: A -> B", "compare on one device", [1]),
+        Said("other device: B -> A", "compare on one device", [1]),
         {"pair SET alike = 0.52": [1], "pair SET alike = 0.48": ([], []), "note SET same = 1": SILENT,
          "note SET test_value = ''": SILENT, "note SET item = 'count'": SILENT},
         note=[("device", "name", "A", "B", 0)], cause=[{"class": "compute"}, {"class": "idle_host"}]),

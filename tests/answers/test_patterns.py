@@ -196,7 +196,7 @@ CHANGES = {
                     "the requests are others: their mix makes +4.500 ms per step"),
     "other_gpu": (program(kernels(5), deviceProperties=[{"id": 0, "name": "A"}]),
                   program(kernels(5), deviceProperties=[{"id": 0, "name": "B"}]), program(kernels(5)),
-                  "another device: B, where control has A"),
+                  "other device: A -> B"),
     "other_kernels": (products("gemm_64", 100), products("gemm_128", 120), products("gemm_64", 120),
                       "other kernels compute the same aten::mm, of 2 shapes: 0.20 -> 0.24 ms"),
     "tf32": (products("ampere_sgemm", 100), products("tf32_s1688gemm", 60), products("ampere_sgemm_64", 60),

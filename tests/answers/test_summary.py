@@ -68,7 +68,7 @@ class Lines(unittest.TestCase):
             "caution: rank 3 of 8 is compared with rank 1 of 2; no other rank is recorded",
             "caution: shapes differ for 56 % of the time of common operators: same model?",
             "   +40.2 ms   98 %  the model is compiled: its kernels are those of torch.compile",
-            "   +11.4 ms   28 %  another device: Tesla V100-SXM2-16GB, where control has...; a fix saves 2.6 ms",
+            "   +11.4 ms   28 %  other device: NVIDIA A100-PG509-200 -> Tesla V100-SXM2-16GB; a fix saves 2.6 ms",
             "    -9.7 ms  -24 %  CUDA graphs are replayed: 2 per step, other launches 1428 -> 811",
             "    -0.7 ms   -2 %  communication  nccl:all_to_all, exposed",
             "    -0.3 ms   -1 %                 2 smaller parts"])

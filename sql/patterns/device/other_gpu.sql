@@ -3,7 +3,7 @@
 -- Said: always
 -- Alike: no
 -- Evidence: the names of the devices
-SELECT printf('another device: %s, where control has %s', test_value, control_value),
+SELECT printf('other device: %s -> %s', control_value, test_value),
        'compare on one device, or operator by operator', cause.id
 FROM note LEFT JOIN cause ON cause.class IN ('compute', 'memory', 'comm') AND cause.kind = 'changed'
   AND (SELECT alike > 0.5 FROM pair)
