@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 
-static const size_t most_memory = (size_t)4 << 30; /* pickle.h, rule 3 */
+static const uint64_t most_memory = UINT64_C(4) << 30; /* pickle.h, rule 3 */
 
 bool machine_refuse(struct machine *machine, enum failure_code code, const char *what)
 {

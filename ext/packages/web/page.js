@@ -110,10 +110,17 @@ async function work(what, job) {
         focused.focus({preventScroll: true}); // which it lost while it was disabled
 }
 
+/* Whether these are dumps of PyTorch's flight recorder: files with a rank and without a suffix. */
+function are_dumps(files) {
+    return files.length > 0 && files.every(file => /_\d+$/.test(file.name));
+}
+
 function enable() {
     const missing = folders.control.length ? folders.test.length ? "" : "Test" : "Control";
-    $("compare").disabled = busy || missing;
-    $("hint").textContent = missing && !busy ? `Choose the trace of ${missing}.` : "";
+    const hangs = are_dumps(folders.control) || are_dumps(folders.test);
+    $("compare").disabled = busy || missing || hangs;
+    $("hint").textContent = busy ? "" : hangs ? "These are dumps of a hanging job: press Run below."
+        : missing ? `Choose the trace of ${missing}.` : "";
     $("keep").disabled = busy;
     $("run").disabled = busy;
     $("example").disabled = $("swap").disabled = busy;
@@ -149,6 +156,7 @@ async function mount() {
         $("status").textContent = "";
     show_side("control");
     show_side("test");
+    enable();
     ready = ready.catch(() => {}).then(send); // whatever is asked from now on waits for it
     await ready;
     enable();
@@ -176,6 +184,8 @@ async function choose(side, files) {
     if (traces.length)
         folders[side] = folder_of(traces);
     folders[`${side}_memory`] = folder_of(files.filter(of_memory));
+    if (are_dumps(folders[side]))
+        $("sql").value = `SELECT text FROM hang_summary('${side}')`;
     await mount();
 }
 
