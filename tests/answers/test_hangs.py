@@ -525,7 +525,6 @@ class Hostile(Hangs):
         self.assertEqual(self.value("SELECT count(*) FROM fr_groups('job')"), 2)
 
 
-@alone
 @slowest
 class Live(Hangs):
     """Dumps that PyTorch writes for CPU ranks, where TORCH is a virtual environment with it."""
@@ -538,8 +537,10 @@ class Live(Hangs):
             [python, os.path.join(ROOT, "tests", "generators", "record_hang.py"), str(rank), str(ranks), "job",
              str(missing)], env={**os.environ, "TORCH_FR_BUFFER_SIZE": "2000", "OMP_NUM_THREADS": "1"},
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for rank in range(ranks)]
-        for each in running:
-            with self.subTest(rank=running.index(each)):
+        for each in running:  # a rank waits for the others, even if they fail
+            self.addCleanup(each.kill)
+        for rank, each in enumerate(running):
+            with self.subTest(rank=rank):
                 _, errors = each.communicate(timeout=300)
                 self.assertEqual(each.returncode, 0, errors)
 
@@ -566,6 +567,7 @@ class Live(Hangs):
                 self.assertEqual(self.value("SELECT count(*) FROM hang_ranks(?) WHERE state = 'waits'", dumps), 0)
 
 
+@alone
 class Cost(Hangs):
     @slowest
     def test_1024_dumps(self):

@@ -135,7 +135,7 @@ CASES = {
             (shared([1000] * 7 + [2000] * 3), SILENT)],
             shared([1000] * 10), clock=[(None, "no common factor", None)],
             kernel=[(None, None, "k0", "COMPUTATION", None, None, 1, 1, 1000, 2000)])],
-    "kernel_rate": [Case(
+    "kernel_rate": Case(
         Said("aten::mul 1258 -> 629.1 GB/s (26 -> 13 % of the peak)", "memory layout", []),
         Said("aten::mul 629.1 -> 1258 GB/s (13 -> 26 % of the peak)", "memory layout", []),
         [("cause SET diff_time = 890", SILENT), ("cause SET diff_time = 910", ANY),
@@ -160,7 +160,7 @@ CASES = {
         (rated(10, 99), rated(20, 99)), pair={"gap": 9000},
         kernel=[("aten::add", "aten::add", "k", "COMPUTATION", None, None, 1, 1, 1000, 1000)],
         cause=[{"class": "compute"}, {"class": "compute"}, {}],
-        cause_op=[(1, "aten::mul"), (2, "aten::mm"), (3, "aten::mul")])],
+        cause_op=[(1, "aten::mul"), (2, "aten::mm"), (3, "aten::mul")]),
     "memory_format": [Case(
         Said("convolutions change the layout more often: 0 -> 2 times per step, 0.00 -> 2.00 ms", "channels_last", [1]),
         Said("convolutions change the layout less often: 2 -> 0 times per step, 2.00 -> 0.00 ms", "channels_last", [1]),

@@ -156,7 +156,7 @@ async function mount() {
         $("status").textContent = "";
     show_side("control");
     show_side("test");
-    enable();
+    enable(); // at once, so that nobody copies rows of other files
     ready = ready.catch(() => {}).then(send); // whatever is asked from now on waits for it
     await ready;
     enable();

@@ -3,7 +3,7 @@
 -- Said: always
 -- Evidence: trace_diff_by: an operator of a tenth of the difference has the same executions, FLOPs and bytes, but takes
 --   1.25 times as long, while the other kernels that run as often do not
--- Not: why, such as another layout or kernel
+-- Not: why, such as another layout or kernel; of a job, only the lowest rank is measured
 WITH may AS (
   SELECT DISTINCT cause_op.name, control_rank AS cr, test_rank AS tr
   FROM pair CROSS JOIN cause CROSS JOIN cause_op USING (id)
